@@ -18,6 +18,7 @@
 #include "getrs_T.h"
 #include "laswp_1.h"
 #include "laswp_p.h"
+#include "program.h"
 #include "rows.h"
 
 #include <inttypes.h>
@@ -306,8 +307,16 @@ static dag_status do_getrf(dag_context *ctx, dagi_entry entry, dag_matrix *A, in
 {
     dagi_check c = dagi_check_tiled(ctx, entry, A);
     lu_work w;
-    if (c.status == DAG_SUCCESS && ipiv != NULL && direct_getrf(ctx, A, ipiv, options, info))
+    int program = dagi_lu_wants_program(&c, A, 1, options);
+    if (c.status == DAG_SUCCESS && ipiv != NULL && !program &&
+        direct_getrf(ctx, A, ipiv, options, info))
         return DAG_SUCCESS;
+    dagi_check_same(&c, "out_of_core", &program, sizeof(program));
+    if (program) {
+        if (c.status == DAG_SUCCESS && min(A->m, A->n) > 0)
+            dagi_check_present(&c, "ipiv", ipiv);
+        return dagi_check_agreed(&c) ? dagi_lu_program(ctx, A, 1, ipiv, info) : c.status;
+    }
     prepare_lu(&c, &w, A, ipiv, options);
     (void)dagi_check_agreed(&c);
     return run_lu(ctx, &w, A, ipiv, NULL, info, c.status);
@@ -326,9 +335,13 @@ static dag_status do_getrf_nopiv(dag_context *ctx, dagi_entry entry, dag_matrix 
     static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int) =
         DAGI_FOUR(getrf_nopiv);
     dagi_check c = dagi_check_tiled(ctx, entry, A);
+    int program = dagi_lu_wants_program(&c, A, 0, NULL);
+    dagi_check_same(&c, "out_of_core", &program, sizeof(program));
     if (!dagi_check_agreed(&c))
         return c.status;
     (void)dag_kernels_init(NULL);
+    if (program)
+        return dagi_lu_program(ctx, A, 0, NULL, info);
     return dagi_run_info(ctx, make[A->prec](ctx, A, (int)min(A->mt, A->nt)), info);
 }
 

@@ -1,6 +1,7 @@
 /* The program of a block of a result, and its kernels. */
 #include "outcore.h"
 
+#include <dag/kernels.h>
 #include <dag/kernels_device.h>
 
 /* What kernels on squares go by; `at`: the first of its rows and columns. */
@@ -31,7 +32,8 @@ typedef struct square {
     {                                                                                              \
         &k[DAGI_OUTCORE_PAD], &k[DAGI_OUTCORE_GEMM], &k[DAGI_OUTCORE_SET], &k[DAGI_OUTCORE_SCALE], \
             &k[DAGI_OUTCORE_ZERO], &k[DAGI_OUTCORE_TRSM], &k[DAGI_OUTCORE_HERK],                   \
-            &k[DAGI_OUTCORE_POTRF]                                                                 \
+            &k[DAGI_OUTCORE_POTRF], &k[DAGI_OUTCORE_PANEL], &k[DAGI_OUTCORE_PANEL_NOPIV],          \
+            &k[DAGI_OUTCORE_SWAP]                                                                  \
     }
 
 const dag_devprog_kernel *const *dagi_outcore_kernels(dag_precision prec)

@@ -58,6 +58,48 @@ static int DAG_PRECISION_CAT(potrf_, DAG_PRECISION)(struct dag_task *task, const
     return 0;
 }
 
+/* ---- on the host, from row `first` of the matrix on ----------------------------------------- */
+
+static int DAG_PRECISION_CAT(panel_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
+                                                    const dag_tile_view *t)
+{
+    const dagi_outcore_pivots *p = scalars;
+    const int found = FN(getrf)((int)t->m, (int)t->n, t->ptr, (int)t->ld, p->first + 1,
+                                p->ipiv + p->first);
+    (void)task;
+    if (p->first == 0)
+        *p->info = 0;
+    if (found > 0 && *p->info == 0)
+        *p->info = p->first + found;
+    return 0;
+}
+
+static int DAG_PRECISION_CAT(panel_nopiv_, DAG_PRECISION)(struct dag_task *task,
+                                                          const void *scalars,
+                                                          const dag_tile_view *t)
+{
+    const dagi_outcore_pivots *p = scalars;
+    const int found = FN(getrf_nopiv)((int)t->m, (int)t->n, t->ptr, (int)t->ld);
+    if (found > 0)
+        dag_task_info(task, p->first + found);
+    return 0;
+}
+
+static int DAG_PRECISION_CAT(swap_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
+                                                   const dag_tile_view *t)
+{
+    enum { SOME = 128 };
+    const dagi_outcore_pivots *p = scalars;
+    (void)task;
+    for (int64_t at = p->first; at < p->last; at += SOME) {
+        int64_t pivot[SOME], count = p->last - at < SOME ? p->last - at : SOME;
+        for (int64_t i = 0; i < count; i++)
+            pivot[i] = p->ipiv[at + i] - 1 - at;
+        FN(laswp)((int)t->n, (elem_t *)t->ptr + (at - p->first), (int)t->ld, 0, count, pivot, false);
+    }
+    return 0;
+}
+
 static const dag_devprog_kernel DAG_PRECISION_CAT(kernels_, DAG_PRECISION)[DAGI_OUTCORE_KERNELS] = {
     [DAGI_OUTCORE_PAD] = {"pad", 2, {DAG_TILE_READ, DAG_TILE_WRITE},
                           .device = DAG_PRECISION_CAT(pad_, DAG_PRECISION)},
@@ -74,4 +116,10 @@ static const dag_devprog_kernel DAG_PRECISION_CAT(kernels_, DAG_PRECISION)[DAGI_
     [DAGI_OUTCORE_HERK] = {"herk", 2, {DAG_TILE_READ, DAG_TILE_RW},
                            .device = DAG_PRECISION_CAT(herk_, DAG_PRECISION)},
     [DAGI_OUTCORE_POTRF] = {"potrf", 2, {DAG_TILE_RW, DAG_TILE_WRITE},
-                            .device = DAG_PRECISION_CAT(potrf_, DAG_PRECISION)}};
+                            .device = DAG_PRECISION_CAT(potrf_, DAG_PRECISION)},
+    [DAGI_OUTCORE_PANEL] = {"panel", 1, {DAG_TILE_RW},
+                            .host = DAG_PRECISION_CAT(panel_, DAG_PRECISION)},
+    [DAGI_OUTCORE_PANEL_NOPIV] = {"panel_nopiv", 1, {DAG_TILE_RW},
+                                  .host = DAG_PRECISION_CAT(panel_nopiv_, DAG_PRECISION)},
+    [DAGI_OUTCORE_SWAP] = {"swap", 1, {DAG_TILE_RW},
+                           .host = DAG_PRECISION_CAT(swap_, DAG_PRECISION)}};

@@ -87,6 +87,9 @@ dag_status dagi_outcore_run(dag_context *ctx, dag_devprog *program, dag_status s
  * `most` long. The side of blocks that it can have; 0 with a complaint: none. */
 int64_t dagi_outcore_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t m, int64_t n,
                                int64_t k, int64_t most);
+/* That side, without registers and complaint. */
+int64_t dagi_outcore_side(const dagi_outcore *o, const dagi_outcore_device *d, int64_t m, int64_t n,
+                          int64_t k);
 /* The side for blocks of a factor of order n, whose kernel needs memory too: that is put aside. */
 int64_t dagi_outcore_factor_side(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo, int64_t n);
 /* The register for that, of blocks that are cut so. */
@@ -109,6 +112,12 @@ typedef struct dagi_outcore_solve {
     dag_dcomplex alpha;
 } dagi_outcore_solve;
 
+/* What kernels on the host go by: pivots first, ..., last-1 of LAPACK, from 1, and its info. */
+typedef struct dagi_outcore_pivots {
+    int64_t *ipiv, *info;
+    int64_t first, last;
+} dagi_outcore_pivots;
+
 /* The kernels, in the order of their numbers. */
 enum {
     DAGI_OUTCORE_PAD,
@@ -119,6 +128,9 @@ enum {
     DAGI_OUTCORE_TRSM,
     DAGI_OUTCORE_HERK,
     DAGI_OUTCORE_POTRF,
+    DAGI_OUTCORE_PANEL, /* on the host, as those below */
+    DAGI_OUTCORE_PANEL_NOPIV,
+    DAGI_OUTCORE_SWAP,
     DAGI_OUTCORE_KERNELS
 };
 const dag_devprog_kernel *const *dagi_outcore_kernels(dag_precision prec);

@@ -178,6 +178,13 @@ int64_t dagi_outcore_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t 
     return side;
 }
 
+int64_t dagi_outcore_side(const dagi_outcore *o, const dagi_outcore_device *d, int64_t m, int64_t n,
+                          int64_t k)
+{
+    int results;
+    return side_of(o, d, m, n, k, &results);
+}
+
 int64_t dagi_outcore_factor_side(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo, int64_t n)
 {
     int results;

@@ -339,6 +339,7 @@ typedef struct dag_class {
     uint8_t nbodies;
     uint8_t high_priority;
     uint8_t unrecorded;       /* 1: its tasks leave no events in traces */
+    uint8_t copies;           /* 1: its tasks copy between host and device, and compute nothing */
     uint32_t task_bytes;
     /** Bit i: local i has no part in where CTL outputs go, none of which is [dynamic]. Instances that
      *  differ in these locals alone send control to the same tasks. 0 is always right. */

@@ -61,6 +61,22 @@ dag_status dag_trsm_program(dag_context *ctx, dag_side side, dag_uplo uplo, dag_
 dag_status dag_potrf_program(dag_context *ctx, dag_uplo uplo, dag_matrix *A,
                              const dag_outcore_options *options, dag_devprog **program);
 
+/**
+ * The program of dag_getrf(): the host factors panels in place, while the devices update the next
+ * block column, whose rows are divided over them. As dag_gemm_program(); A has the layout of
+ * LAPACK (slab).
+ * @param ipiv  min(m, n) items on the rank that A lies on: when a taskpool of the program has
+ *              ended they are LAPACK's, from 1. They and `info` outlive the program's taskpools.
+ * @param info  likewise; where U has a zero on its diagonal the factorisation is completed.
+ */
+dag_status dag_getrf_program(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info,
+                             const dag_outcore_options *options, dag_devprog **program);
+
+/** The program of dag_getrf_nopiv(), likewise. dag_taskpool_info() of a taskpool that has ended is
+ * its info. */
+dag_status dag_getrf_nopiv_program(dag_context *ctx, dag_matrix *A,
+                                   const dag_outcore_options *options, dag_devprog **program);
+
 #ifdef __cplusplus
 }
 #endif

@@ -111,7 +111,7 @@ void dag_device_flops(const struct dag_task *task, double flops)
 
 dagi_result dagi_device_copy(const struct dag_task *task, int in, const dagi_copy_job *copy)
 {
-    const dagi_job *job = job_of(task);
+    dagi_job *job = job_of(task);
     dagi_device *d = job->device;
     const dagi_backend *backend = dagi_backend_of(d);
     dagi_result result =
@@ -122,6 +122,8 @@ dagi_result dagi_device_copy(const struct dag_task *task, int in, const dagi_cop
     dagi_count(in ? &d->counts.bytes_in : &d->counts.bytes_out, bytes);
     if (in)
         dagi_count(&d->counts.from[DAGI_HOST], bytes);
+    *(in ? &job->moved.in : &job->moved.out) += bytes;
+    d->time.tasks_copy = 1;
     return DAGI_OK;
 }
 

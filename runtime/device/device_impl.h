@@ -152,6 +152,7 @@ struct dagi_device_time {
     uint64_t left_at;
     uint64_t seen_at; /* moment of what follows; 0 = nothing was under way */
     int seen_copying, seen_computing;
+    int tasks_copy; /* 1: some have copied by themselves */
     uint64_t ticks; /* when this round began, dagi_clock(); 0 = nothing is recorded */
 };
 

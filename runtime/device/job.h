@@ -70,6 +70,9 @@ typedef struct dagi_job {
     uint64_t issued_at; /* dagi_now() */
     uint64_t id;        /* for traces: its number */
     double flops;       /* that its kernels take, as far as they are known */
+    struct {
+        int64_t in, out;
+    } moved;            /* bytes, by itself: then it has no kernels */
     int64_t estimate;   /* nanoseconds that it adds to the backlog */
     size_t bytes;       /* of all flows */
     int filled;         /* 1: something was copied in for it */

@@ -112,6 +112,7 @@ static dagi_result run_body(struct dagi_worker *w, dagi_job *job)
     struct dag_task *t = job->task;
     const dagi_backend *backend = dagi_backend_of(job->device);
     dagi_driver(w)->job = job;
+    job->moved.in = job->moved.out = 0;
     int done = job->body->fn[t->pool->prec](t, t->pool->globals);
     dagi_driver(w)->job = NULL;
     if (dag_kernels_launched_flops)

@@ -38,6 +38,22 @@ void dagi_record_copy(const dagi_device *d, const dagi_move *move, uint64_t begi
                     move->cause);
 }
 
+/* What a task has copied by itself, behind what it has waited for. */
+static void record_moved(const dagi_device *d, const dagi_job *job, uint64_t begin, uint64_t end)
+{
+    const dagi_move in = {.from = DAGI_HOST, .to = d->space}, out = {.from = d->space, .to = DAGI_HOST};
+    const struct {
+        const dagi_move *way;
+        int64_t bytes;
+    } both[] = {{&in, job->moved.in}, {&out, job->moved.out}};
+    for (int i = 0; i < 2; i++) {
+        struct dagi_device_track *link = link_of(d, both[i].way);
+        if (both[i].bytes > 0)
+            dagi_trace_copy(link, ticks_of(d, begin), ticks_of(d, end), (size_t)both[i].bytes,
+                            dagi_trace_number(link), dagi_trace_of(job->task)->from);
+    }
+}
+
 /* ---- lanes of kernels ----------------------------------------------------------------------- */
 
 /* A kernel, or a copy in between. */
@@ -78,11 +94,13 @@ void dagi_record_lane(struct dagi_worker *w, dagi_device *d, int n, int tickets,
             continue;
         uint64_t from = begin + (uint64_t)(share * i), to = begin + (uint64_t)(share * (i + 1));
         i++;
-        if (p.job)
+        if (p.job) {
             dagi_trace_kernel(d->tracks.stream[n], DAGI_TRACK(w), p.job->task, ticks_of(d, from),
                               ticks_of(d, to));
-        else
+            record_moved(d, p.job, from, to);
+        } else {
             dagi_record_copy(d, p.move, from, to);
+        }
     }
     if (count)
         d->tracks.kernel_end[n] = d->time.now;

@@ -81,12 +81,19 @@ static void learn(const dagi_device *d, const dagi_job *job, int64_t nanoseconds
                               (double)nanoseconds * 1e-9);
 }
 
+static int has_kernels(const dagi_job *job)
+{
+    return job->moved.in + job->moved.out == 0;
+}
+
 /* Kernels of these jobs were found done in this round. */
 static void kernels_ended(dagi_device *d, const dagi_job *jobs)
 {
     int count = 0;
     uint64_t begin = UINT64_MAX;
     for (const dagi_job *job = jobs; job; job = job->next) {
+        if (!has_kernels(job))
+            continue;
         begin = job->issued_at < begin ? job->issued_at : begin;
         count++;
     }
@@ -95,7 +102,8 @@ static void kernels_ended(dagi_device *d, const dagi_job *jobs)
     int64_t each = dagi_pace_end(&d->pace, &begin, d->time.now, d->time.away, count);
     dagi_count(&d->counts.busy, d->time.now > begin ? (int64_t)(d->time.now - begin) : 0);
     for (const dagi_job *job = jobs; job && each > 0; job = job->next)
-        learn(d, job, each);
+        if (has_kernels(job))
+            learn(d, job, each);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */

@@ -77,6 +77,13 @@ static int is_running(const dagi_lane *lane, int copies)
     return (!copies || move->bytes > 0) && dagi_ticket_passed(move->behind);
 }
 
+/* Whether what is first in a queue for kernels copies by itself. */
+static int moves(const dagi_device *d, int queue)
+{
+    const dagi_job *job = d->jobs.issued[queue].first;
+    return job && job->moved.in + job->moved.out > 0;
+}
+
 void dagi_stats_round(dagi_device *d)
 {
     if (d->time.seen_at && d->time.seen_copying) {
@@ -88,8 +95,11 @@ void dagi_stats_round(dagi_device *d)
     d->time.seen_at = d->time.now;
     d->time.seen_copying = is_running(&d->in, 1) || is_running(&d->out, 1);
     d->time.seen_computing = 0;
-    for (int i = 0; i < DAGI_EXEC_LANES && d->time.seen_copying && !d->time.seen_computing; i++)
-        d->time.seen_computing = is_running(&d->exec[i], 0);
+    for (int i = 0; i < DAGI_EXEC_LANES && (d->time.seen_copying || d->time.tasks_copy); i++) {
+        int running = is_running(&d->exec[i], 0), copies = running && moves(d, i);
+        d->time.seen_copying |= copies;
+        d->time.seen_computing |= running && !copies;
+    }
 }
 
 /* Why none of what ran here ran on a device. */

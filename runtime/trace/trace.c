@@ -205,7 +205,7 @@ static void put_program(writer *w, const dag_program *program)
     for (int c = 0; c < program->nclasses; c++) {
         const dag_class *cls = program->classes[c];
         put_string(w, cls->name);
-        put(w, (uint64_t)cls->line | (uint64_t)cls->nparams << 32);
+        put(w, (uint64_t)cls->line | (cls->copies ? DAGT_CLASS_COPIES : 0) | (uint64_t)cls->nparams << 32);
         for (int i = 0; i < cls->nparams; i++)
             put_string(w, cls->local_names ? cls->local_names[i] : "");
     }

@@ -26,6 +26,16 @@ if(TARGET dag AND TARGET dagcc)
     dag_add_script_test(devprog COMMAND test_devprog LABELS unit sanitize TIMEOUT 60)
     dag_add_mpi_test(devprog_ranks NP 2 COMMAND test_devprog 0 60 THREADS 2 LABELS unit sanitize
         TIMEOUT 180)
+    # All small programs in all orders, and machines with a mistake.
+    add_executable(test_queues "${device}/test_queues.c" "${device}/loop_backend.c")
+    target_link_libraries(test_queues PRIVATE dag)
+    target_include_directories(test_queues PRIVATE "${device}" "${PROJECT_SOURCE_DIR}/runtime")
+    dag_add_script_test(queues COMMAND test_queues 4 LABELS unit sanitize TIMEOUT 120)
+    dag_add_script_test(queues_longer COMMAND test_queues 5 LABELS unit TIMEOUT 120)
+    dag_add_script_test(queues_longest COMMAND test_queues 6 LABELS unit full TIMEOUT 1200)
+    foreach(mistake RANGE 1 5)
+        dag_add_script_test(queues_find_${mistake} COMMAND test_queues 3 ${mistake} LABELS unit TIMEOUT 60)
+    endforeach()
     dag_add_unit_test(test_parts
         SOURCES "${device}/test_parts.c" "${device}/loop_backend.c" "${device}/mix.c"
         LIBS dag INCLUDES "${device}" LABELS sanitize)

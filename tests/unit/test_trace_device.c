@@ -156,6 +156,22 @@ START_TEST(times_paths_and_overlap_count_devices)
 }
 END_TEST
 
+/* They stand on links as well: what is under way there is not hidden behind them. */
+START_TEST(tasks_that_copy_are_no_bodies)
+{
+    dagt_trace *t = recorded(drive);
+    const dagt_rank *r = &t->ranks[0];
+    dagt_overlap o;
+    ck_assert_ptr_nonnull(dagt_class_of(r, &r->tracks[1].tasks[0]));
+    for (int c = 0; c < r->programs[0].nclasses; c++)
+        r->programs[0].classes[c].copies = 1;
+    ck_assert_int_eq(dagt_overlap_of(r, &o), 0);
+    is_about(o.copy, 4);
+    ck_assert_int_eq(o.copy_both, 0);
+    dagt_free(t);
+}
+END_TEST
+
 static void has(const char *what, const char *text, const char *const *words)
 {
     for (; *words; words++)
@@ -240,6 +256,7 @@ int main(void)
     tcase_add_test(devices, time_without_a_core_is_told_apart);
     tcase_add_test(devices, the_trace_has_streams_and_links);
     tcase_add_test(devices, times_paths_and_overlap_count_devices);
+    tcase_add_test(devices, tasks_that_copy_are_no_bodies);
     tcase_add_test(devices, exports_and_report_show_devices);
     suite_add_tcase(suite, devices);
     return run_suite(suite);

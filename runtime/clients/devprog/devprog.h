@@ -99,6 +99,29 @@ const described *dagi_devprog_describe(const dag_devprog_desc *desc);
 /* link.c: dependences; nonzero = out of memory. Of a program that was checked. */
 int dagi_devprog_link(dag_devprog *p);
 
+/* touches.c: what commands did with a matrix. */
+typedef struct dagi_touch_sizes {
+    double m, n; /* of all rectangles together */
+    int32_t count;
+} dagi_touch_sizes;
+typedef struct dagi_touches {
+    int64_t m, n;
+    int32_t rows, cols; /* of cells */
+    int32_t *head;      /* of each cell: its writes, its reads */
+    struct dagi_touch *touches;
+    int32_t count, most;
+    struct dagi_touch_entry *entries; /* lists of cells */
+    size_t nentries, room;
+    int32_t free;
+    int32_t *found, nfound; /* commands that the latest one waits for, in their order */
+} dagi_touches;
+/* Of an m x n matrix, for so many touches; nonzero = out of memory. Ends in any case. */
+int dagi_touches_begin(dagi_touches *h, int64_t m, int64_t n, const dagi_touch_sizes *sizes);
+void dagi_touches_end(dagi_touches *h);
+/* The next touch, by that command: `found` are those before it, of other commands, that overlap it
+ * where one of the two writes. Nonzero = out of memory. */
+int dagi_touch(dagi_touches *h, int32_t number, const dag_devprog_part *part, int write);
+
 /* pieces.c: the parts of a rectangle that have one leading dimension each. */
 typedef struct piece {
     char *ptr;

@@ -16,18 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct touch {
-    int32_t command;
-    int write;
-    dag_devprog_part part;
-} touch;
-
-/* What was done with a matrix, in order, as far as later commands have to wait for it. */
-typedef struct history {
-    touch *touches;
-    size_t count, room;
-} history;
-
 typedef struct user {
     int32_t command; /* -1: none yet */
     uint8_t flow;
@@ -43,6 +31,7 @@ typedef struct reg_state {
 typedef struct lane_state {
     user last;     /* that passed on the order */
     int32_t bar;   /* BAR that the next ones wait for; -1: none */
+    int32_t last_bar; /* that the next BAR waits for, whatever stands between */
     int32_t since; /* first command that no MARK of this queue has waited for */
     int32_t mark;  /* latest MARK; -1: none */
 } lane_state;
@@ -50,7 +39,7 @@ typedef struct lane_state {
 struct linker {
     dag_devprog *p;
     reg_state *regs;
-    history *matrices;
+    dagi_touches *matrices;
     lane_state *lanes; /* LANES of each device, and of the host */
     int32_t *told;  /* [ncommands]: to which command an edge of control leads from there already */
     int32_t *shown; /* the same for causes */
@@ -141,34 +130,14 @@ static void use_register(struct linker *l, int number, int flow, int write)
 
 /* ---- memory of the host -------------------------------------------------------------------- */
 
-static int covers(const dag_devprog_part *a, const dag_devprog_part *b)
-{
-    return a->i <= b->i && a->j <= b->j && a->i + a->m >= b->i + b->m && a->j + a->n >= b->j + b->n;
-}
-
-/* Those that a write covers are forgotten: who waits for it waits for them. */
 static void touch_rectangle(struct linker *l, const dag_devprog_part *part, int write)
 {
-    history *h = &l->matrices[part->of];
-    size_t kept = 0;
-    for (size_t i = 0; i < h->count; i++) {
-        const touch *t = &h->touches[i];
-        int waits = t->command != l->at && (write || t->write) && parts_overlap(&t->part, part);
-        if (waits) {
-            control(l, t->command);
-            show(l, t->command, 'm', part->of);
-        }
-        if (!waits || !write || !covers(part, &t->part))
-            h->touches[kept++] = *t;
+    dagi_touches *h = &l->matrices[part->of];
+    l->failed |= dagi_touch(h, l->at, part, write);
+    for (int32_t i = 0; i < h->nfound && !l->failed; i++) {
+        control(l, h->found[i]);
+        show(l, h->found[i], 'm', part->of);
     }
-    h->count = kept;
-    touch *touches = dagi_devprog_grow(h->touches, h->count, &h->room, sizeof *touches);
-    if (!touches) {
-        l->failed = 1;
-        return;
-    }
-    h->touches = touches;
-    touches[h->count++] = (touch){l->at, write, *part};
 }
 
 /* ---- queues -------------------------------------------------------------------------------- */
@@ -246,12 +215,12 @@ static void link_command(struct linker *l)
         wait_for_lane(l, lane);
         break;
     case BAR:
-        control(l, lane->bar);
+        control(l, lane->last_bar);
         for (int i = 0; i < c->non; i++) {
             control(l, (int32_t)c->on[i]);
             show(l, (int32_t)c->on[i], 'h', 0);
         }
-        lane->bar = l->at;
+        lane->bar = lane->last_bar = l->at;
         break;
     }
 }
@@ -271,21 +240,48 @@ static int by_source(const void *a, const void *b)
     return (x->to > y->to) - (x->to < y->to);
 }
 
+/* The rectangles of a command. */
+static int rectangles_of(const command *c, const dag_devprog_part **first)
+{
+    *first = c->op == EXEC ? c->args : c->args + 1;
+    return c->op == LD || c->op == ST ? 1 : c->op == EXEC && c->device == DAG_HOST ? c->nargs : 0;
+}
+
+/* Nonzero: out of memory. */
+static int begin_matrices(struct linker *l)
+{
+    const dag_devprog *p = l->p;
+    dagi_touch_sizes *sizes = calloc((size_t)p->nmatrices + 1, sizeof *sizes);
+    l->matrices = calloc((size_t)p->nmatrices + 1, sizeof *l->matrices);
+    int failed = !sizes || !l->matrices;
+    for (size_t c = 0; c < p->ncommands && !failed; c++) {
+        const dag_devprog_part *part;
+        for (int n = rectangles_of(&p->commands[c], &part); n > 0; n--, part++) {
+            sizes[part->of].m += (double)part->m;
+            sizes[part->of].n += (double)part->n;
+            sizes[part->of].count++;
+        }
+    }
+    for (int m = 0; m < p->nmatrices && !failed; m++)
+        failed = dagi_touches_begin(&l->matrices[m], p->matrices[m]->m, p->matrices[m]->n, &sizes[m]);
+    free(sizes);
+    return failed;
+}
+
 static int begin(struct linker *l)
 {
     const dag_devprog *p = l->p;
     size_t lanes = LANES * ((size_t)dag_devices(p->ctx) + 1);
     l->regs = calloc(p->nregs + 1, sizeof *l->regs);
-    l->matrices = calloc((size_t)p->nmatrices + 1, sizeof *l->matrices);
     l->lanes = calloc(lanes, sizeof *l->lanes);
     l->told = malloc((p->ncommands + 1) * sizeof *l->told);
     l->shown = malloc((p->ncommands + 1) * sizeof *l->shown);
-    if (!l->regs || !l->matrices || !l->lanes || !l->told || !l->shown)
+    if (!l->regs || !l->lanes || !l->told || !l->shown || begin_matrices(l) != 0)
         return 1;
     for (size_t r = 0; r < p->nregs; r++)
         l->regs[r] = (reg_state){.last = {-1, 0}, .writer = -1};
     for (size_t i = 0; i < lanes; i++)
-        l->lanes[i] = (lane_state){{-1, 0}, -1, 0, -1};
+        l->lanes[i] = (lane_state){{-1, 0}, -1, -1, 0, -1};
     memset(l->told, 0xff, (p->ncommands + 1) * sizeof *l->told);
     memset(l->shown, 0xff, (p->ncommands + 1) * sizeof *l->shown);
     return 0;
@@ -296,7 +292,7 @@ static void end(struct linker *l)
     for (size_t r = 0; l->regs && r < l->p->nregs; r++)
         free(l->regs[r].readers);
     for (int i = 0; l->matrices && i < l->p->nmatrices; i++)
-        free(l->matrices[i].touches);
+        dagi_touches_end(&l->matrices[i]);
     free(l->regs);
     free(l->matrices);
     free(l->lanes);

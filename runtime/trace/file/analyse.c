@@ -284,8 +284,10 @@ int dagt_overlap_of_some(const dagt_rank *r, int (*chosen)(void *arg, const dagt
     for (int k = 0; k < r->ntracks; k++) {
         const dagt_track *t = &r->tracks[k];
         for (size_t i = 0; i < t->ntasks; i++) {
-            edges[used++] = (edge){t->tasks[i].begin, 0, 0, 1};
-            edges[used++] = (edge){t->tasks[i].end, 0, 0, -1};
+            const dagt_class *cls = dagt_class_of(r, &t->tasks[i]);
+            int body = !cls || !cls->copies;
+            edges[used++] = (edge){t->tasks[i].begin, 0, 0, body};
+            edges[used++] = (edge){t->tasks[i].end, 0, 0, -body};
         }
         int copies = t->kind == DAGT_TRACK_COPIES;
         for (size_t i = 0; i < t->nflights; i++) {

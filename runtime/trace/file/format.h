@@ -5,7 +5,7 @@
  *   file     = magic, version | ranks << 32, rank section of 0, ..., of ranks-1
  *   section  = DAGT_SECTION, words of what follows, struct dagt_rank_head, programs, pools, tracks
  *   program  = name, file, number of classes, classes
- *   class    = name, line | parameters << 32, names of the parameters
+ *   class    = name, line | DAGT_CLASS_COPIES | parameters << 32, names of the parameters
  *   pool     = struct dagt_pool_head
  *   track    = DAGT_TRACK, kind | index << 32, events in it, words of events, events
  *   string   = length in bytes, bytes, zeros up to a whole word
@@ -25,6 +25,9 @@
 #define DAGT_VERSION 3
 #define DAGT_SECTION UINT64_C(0x6b6e6172) /* "rank" */
 #define DAGT_TRACK UINT64_C(0x6b617274)   /* "trak" */
+
+/* Its tasks are copies, which stand on the tracks of links as well. */
+#define DAGT_CLASS_COPIES (UINT64_C(1) << 31)
 
 /* Index of a stream: device << 16 | its number. Index of copies: from << 16 | to, 0 being the host and
  * d + 1 device d. */

@@ -44,6 +44,8 @@ static void put_task(FILE *out, const dagt_rank *rank, int r, int thread, const 
     const dagt_class *cls = dagt_class_of(rank, task);
     begin(out, "X", r, thread, task->begin);
     fprintf(out, ",\"dur\":%.3f,\"cat\":\"task", (double)(task->end - task->begin) * 1e-3);
+    if (cls && cls->copies)
+        fputs(",copies", out);
     if (task->critical)
         fputs(",critical", out);
     fputs("\",\"name\":\"", out);

@@ -15,6 +15,7 @@
 typedef struct dagt_class {
     char *name;
     int line, nparams;
+    int copies; /* 1: its tasks are no computation, but copies; DAGT_CLASS_COPIES */
     char **params;
 } dagt_class;
 

@@ -92,6 +92,7 @@ static void read_class(reader *r, dagt_class *c)
     c->name = take_string(r);
     uint64_t word = take(r);
     c->line = (int)(word & 0x7fffffff);
+    c->copies = (word & DAGT_CLASS_COPIES) != 0;
     uint64_t n = word >> 32;
     if (n > MOST_PARAMS)
         r->bad = true;
