@@ -293,13 +293,17 @@ dag_status dagi_split_choose(dag_context *ctx, const dagi_cut_of *of, dag_split_
 dag_status dag_la_split(dag_context *ctx, const char *routine, dag_precision prec, int64_t m, int64_t n,
                         int64_t k, int64_t nb, dag_split_choice *choice)
 {
-    int product = strcmp(routine, "gemm") == 0;
-    if (!product && strcmp(routine, "potrf") != 0)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_la_split: there are no tiles of two sizes for %s: use potrf or gemm",
-                         routine);
+    static const char *const names[] = {[DAGI_CUT_POTRF] = "potrf", [DAGI_CUT_GEMM] = "gemm",
+                                        [DAGI_CUT_GEQRF] = "geqrf"};
+    int which = 0;
+    while (which < COUNT(names) && strcmp(routine, names[which]) != 0)
+        which++;
+    if (which == COUNT(names))
+        return dag_error(ctx, DAG_ERR_ARG, "dag_la_split: there are no tiles of two sizes for %s: use potrf, geqrf or "
+                         "gemm", routine);
     if (m < 0 || n < 0 || k < 0 || nb < 0)
         return dag_error(ctx, DAG_ERR_ARG, "dag_la_split: sizes must not be negative");
-    const dagi_cut_of of = {.routine = product ? DAGI_CUT_GEMM : DAGI_CUT_POTRF, .prec = prec,
-                            .m = product ? m : n, .n = n, .k = product ? k : n, .mb = nb, .nb = nb, .kb = nb};
+    const dagi_cut_of of = {.routine = which, .prec = prec, .m = which == DAGI_CUT_POTRF ? n : m, .n = n,
+                            .k = which == DAGI_CUT_GEMM ? k : n, .mb = nb, .nb = nb, .kb = nb};
     return dagi_split_choose(ctx, &of, choice);
 }

@@ -268,7 +268,7 @@ static bool check_cut(dagi_check *c, const dag_matrix *A, const dag_qr_options *
 {
     if (c->status != DAG_SUCCESS)
         return false;
-    const dagi_cut_of of = {DAGI_CUT_GEQRF, A->prec, A->m, A->n, min(A->m, A->n), A->mb, A->nb, A->nb};
+    const dagi_cut_of of = {DAGI_CUT_GEQRF, A->prec, A->m, A->n, A->n, A->mb, A->nb, A->nb};
     dagi_check_tiles_cut(c, &of, 0, A);
     bool split = c->status == DAG_SUCCESS && dagi_cut(c->ctx, &of, 0, cut);
     if (split && o->block > 0)
