@@ -59,13 +59,13 @@ dag_status driver_agreed(dag_context *ctx, dag_status mine)
 
 /* ---- help for the drivers ---------------------------------------------------------------- */
 
-dag_status driver_tile(dag_context *ctx, const options *o, int64_t n, int64_t *nb)
+dag_status driver_tile(dag_context *ctx, const options *o, int64_t m, int64_t n, int64_t *nb)
 {
     dag_tile_choice choice = {.nb = o->nb};
     int has;
-    dag_status status = driver_collective(ctx, two_sizes_tile(ctx, o, n, &choice.nb, &has));
+    dag_status status = driver_collective(ctx, two_sizes_tile(ctx, o, m, n, &choice.nb, &has));
     if (status == DAG_SUCCESS && !has && o->nb == 0)
-        status = driver_collective(ctx, dag_la_tile(ctx, o->prec, n, &choice));
+        status = driver_collective(ctx, dag_la_tile(ctx, o->prec, m, &choice));
     *nb = choice.nb;
     return status;
 }
@@ -75,7 +75,7 @@ dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t 
 {
     int64_t nb;
     /* by rows, so that right-hand sides get the tiles of their matrix */
-    dag_status status = driver_tile(ctx, o, m, &nb);
+    dag_status status = driver_tile(ctx, o, m, n, &nb);
     if (status != DAG_SUCCESS)
         return status;
     const dag_matrix_desc desc = {.prec = o->prec, .m = m, .n = n, .mb = nb, .nb = nb,

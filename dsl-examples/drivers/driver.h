@@ -56,8 +56,8 @@ dag_status driver_collective(dag_context *ctx, dag_status status);
 /* The agreed status of work that each rank did alone; the first rank that failed prints why. */
 dag_status driver_agreed(dag_context *ctx, dag_status mine);
 
-/* The options' tile size, or with --nb 0 one that suits a factorisation of order n. */
-dag_status driver_tile(dag_context *ctx, const options *o, int64_t n, int64_t *nb);
+/* The options' tile size, or with --nb 0 one that suits a factorisation of order m, or with tiles of two sizes of m x n. */
+dag_status driver_tile(dag_context *ctx, const options *o, int64_t m, int64_t n, int64_t *nb);
 /* A new matrix with the options' tiles, grid, storage and element type. */
 dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t n, dag_uplo uplo,
                          dag_matrix **matrix);

@@ -398,7 +398,7 @@ dag_status products_run(dag_context *ctx, const char *routine_name, const option
     if ((o->given & OPT_BIT(OPT_K)) && (p.what == GEMM || is_rank_k(p.what)))
         p.k = o->k;
     int64_t longest = p.m > p.n ? p.m : p.n;
-    dag_status status = driver_tile(ctx, o, longest, &tiled.nb);
+    dag_status status = driver_tile(ctx, o, longest, longest, &tiled.nb);
     if (status == DAG_SUCCESS)
         status = timed(ctx, &p, &tiled, r);
     dag_matrix_free(p.a);

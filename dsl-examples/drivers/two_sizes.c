@@ -11,7 +11,7 @@
 /* The driver that runs; set once per context, by two_sizes_begin(). */
 static struct {
     const char *routine; /* NULL: sizes are not to be chosen */
-    int product;
+    int product, qr, solves;
     dag_split_choice choice; /* the last; nb = 0: none yet */
 } chosen;
 
@@ -24,17 +24,32 @@ void two_sizes_begin(dag_context *ctx, const driver *d)
         wanted != DAG_SPLIT_AUTO)
         return; /* settings that are wrong are refused where tiles are cut */
     chosen.product = strcmp(d->name, "gemm") == 0;
-    chosen.routine = chosen.product ? "gemm" : "potrf";
+    chosen.solves = strcmp(d->name, "gels") == 0;
+    chosen.qr = chosen.solves || strcmp(d->name, "geqrf") == 0;
+    chosen.routine = chosen.product ? "gemm" : chosen.qr ? "geqrf" : "potrf";
 }
 
-dag_status two_sizes_tile(dag_context *ctx, const options *o, int64_t n, int64_t *nb, int *has)
+/* Of Cholesky and QR; what is made behind the first matrix, right-hand sides and Q, gets its tiles. */
+static dag_status choose(dag_context *ctx, const options *o, int64_t m, int64_t n)
 {
-    int64_t m = o->given & OPT_BIT(OPT_M) ? o->m : o->n, k = o->given & OPT_BIT(OPT_K) ? o->k : o->n;
+    int64_t rows = m > n ? m : n; /* gels factors A or its adjoint, whichever is tall */
+    if (!chosen.qr)
+        return dag_la_split(ctx, chosen.routine, o->prec, m, m, m, o->nb, &chosen.choice);
+    if (chosen.choice.nb > 0)
+        return DAG_SUCCESS;
+    return dag_la_split(ctx, chosen.routine, o->prec, chosen.solves ? rows : m, chosen.solves ? m + n - rows : n, n,
+                        o->nb, &chosen.choice);
+}
+
+dag_status two_sizes_tile(dag_context *ctx, const options *o, int64_t m, int64_t n, int64_t *nb, int *has)
+{
+    int64_t rows = o->given & OPT_BIT(OPT_M) ? o->m : o->n, k = o->given & OPT_BIT(OPT_K) ? o->k : o->n;
     *has = 0;
     if (chosen.routine == NULL)
         return DAG_SUCCESS;
-    dag_status status = dag_la_split(ctx, chosen.routine, o->prec, chosen.product ? m : n,
-                                     chosen.product ? o->n : n, chosen.product ? k : n, o->nb, &chosen.choice);
+    dag_status status = chosen.product
+                            ? dag_la_split(ctx, chosen.routine, o->prec, rows, o->n, k, o->nb, &chosen.choice)
+                            : choose(ctx, o, m, n);
     if (status != DAG_SUCCESS)
         return status;
     *nb = chosen.choice.nb;

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/* What is cut: op(A) op(B), m x k and k x n in tiles of mb x kb and kb x nb; of Cholesky all are the order. */
-enum { DAGI_CUT_POTRF, DAGI_CUT_GEMM };
+/* What is cut: op(A) op(B), m x k and k x n in tiles of mb x kb and kb x nb; of Cholesky all are the order, of QR k is n. */
+enum { DAGI_CUT_POTRF, DAGI_CUT_GEMM, DAGI_CUT_GEQRF };
 typedef struct dagi_cut_of {
     int routine;
     dag_precision prec;

@@ -20,8 +20,8 @@
 static const double compared = 60e3, predicted = 600e3;
 static const double gain = 0.98; /* of the best uniform size, below which two sizes have to be */
 
-static const int64_t sizes[] = {128, 192, 256, 320, 384, 448, 512, 576, 640, 768, 896, 1024, 1152, 1280, 1536,
-                                1792, 2048, 2560, 3072, 4096};
+static const int64_t sizes[] = {64, 96, 128, 192, 256, 320, 384, 448, 512, 576, 640, 768, 896, 1024, 1152, 1280, 1536,
+                                1792, 2048, 2560, 3072, 4096}; /* the first two for the panels of QR */
 static const int64_t widths[] = {32, 64, 96, 128, 160, 192, 256, 320, 384, 512};
 static const struct { int64_t s, b; } coarse[] = {{1, 96}, {2, 96}, {1, 192}, {2, 192}, {4, 192}};
 #define COUNT(array) ((int)(sizeof(array) / sizeof(*(array))))
@@ -90,7 +90,8 @@ static void consider(search *s, int64_t nb, int64_t narrow, int64_t b)
 
 static bool may_be(const search *s, int64_t nb)
 {
-    return nb < s->p->n && s->p->n / nb <= MOST_TILES;
+    bool panels = s->p->routine == DAGI_SPLIT_GEQRF; /* whose tasks grow with the square of their number */
+    return nb < s->p->n && s->p->n / nb <= (panels ? 4 : 1) * MOST_TILES && (nb >= sizes[2] || panels);
 }
 
 static void try_uniform(search *s)
@@ -293,13 +294,17 @@ dag_status dagi_split_choose(dag_context *ctx, const dagi_cut_of *of, dag_split_
 dag_status dag_la_split(dag_context *ctx, const char *routine, dag_precision prec, int64_t m, int64_t n,
                         int64_t k, int64_t nb, dag_split_choice *choice)
 {
-    int product = strcmp(routine, "gemm") == 0;
-    if (!product && strcmp(routine, "potrf") != 0)
-        return dag_error(ctx, DAG_ERR_ARG, "dag_la_split: there are no tiles of two sizes for %s: use potrf or gemm",
-                         routine);
+    static const char *const names[] = {[DAGI_CUT_POTRF] = "potrf", [DAGI_CUT_GEMM] = "gemm",
+                                        [DAGI_CUT_GEQRF] = "geqrf"};
+    int which = 0;
+    while (which < COUNT(names) && strcmp(routine, names[which]) != 0)
+        which++;
+    if (which == COUNT(names))
+        return dag_error(ctx, DAG_ERR_ARG, "dag_la_split: there are no tiles of two sizes for %s: use potrf, geqrf or "
+                         "gemm", routine);
     if (m < 0 || n < 0 || k < 0 || nb < 0)
         return dag_error(ctx, DAG_ERR_ARG, "dag_la_split: sizes must not be negative");
-    const dagi_cut_of of = {.routine = product ? DAGI_CUT_GEMM : DAGI_CUT_POTRF, .prec = prec,
-                            .m = product ? m : n, .n = n, .k = product ? k : n, .mb = nb, .nb = nb, .kb = nb};
+    const dagi_cut_of of = {.routine = which, .prec = prec, .m = which == DAGI_CUT_POTRF ? n : m, .n = n,
+                            .k = which == DAGI_CUT_GEMM ? k : n, .mb = nb, .nb = nb, .kb = nb};
     return dagi_split_choose(ctx, &of, choice);
 }

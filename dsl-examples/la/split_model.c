@@ -1,4 +1,4 @@
-/* Cholesky and products with tiles of two sizes, as chains of tasks. */
+/* Cholesky, QR and products with tiles of two sizes, as chains of tasks. */
 #include "split_model.h"
 
 #include <math.h>
@@ -13,7 +13,8 @@ typedef struct known {
     dagi_node_task took;
 } known;
 
-/* A piece of a matrix: columns of a tile, or a tile. Of a pack, a copy of a factored tile, col is its tile column. */
+/* A piece of a matrix: columns of a tile, or a tile; of QR those of a stack. Of a pack, a copy of a factored tile or
+ * stack, col is its tile column. */
 typedef struct piece {
     int row, col;       /* col: tile column times pieces of a tile, plus piece */
     int32_t height, width;
@@ -209,6 +210,111 @@ static int64_t potrf_reads(const void *arg, int element)
     return end - 1 - x->col + (int64_t)(g->nt - 1 - m) * g->C;
 }
 
+/* ---- QR ------------------------------------------------------------------------------------- */
+
+static int panels_of(const graph *g)
+{
+    return g->mt < g->nt ? g->mt : g->nt;
+}
+
+static void geqrf_pieces(graph *g)
+{
+    piece *next = g->all;
+    int32_t high = (int32_t)g->p->m;
+    for (int J = 0; J < (g->nt - 1) * g->C + g->last; J++)
+        *next++ = (piece){0, J, high, width_of(&g->cut, extent(g->p->n, g->cut.nb, J / g->C), J % g->C)};
+    g->pieces = (int)(next - g->all);
+    for (int k = 0; k < panels_of(g); k++)
+        *next++ = (piece){0, k, high, (int32_t)g->cut.nb};
+    g->packs = (int)(next - g->all) - g->pieces;
+}
+
+/* Rows of a stack from piece c of panel k on. */
+static double rows_from(const graph *g, int k, int c)
+{
+    double rows = (double)(g->p->m - k * g->cut.nb - c * g->cut.b);
+    return rows > 0 ? rows : 0;
+}
+
+/* By piece c of panel k, or by all of it. */
+static void reflect(const graph *g, const piece *x, int k, int c, bool whole, dagi_node_task *t)
+{
+    t->source[0] = whole ? g->pieces + k : k * g->C + c;
+    double rows = rows_from(g, k, c), depth = g->all[t->source[0]].width, w = x->width;
+    depth = depth < rows ? depth : rows;
+    add_kernel(g, DAG_OP_GEMQRT_STACK, 2 * rows * w * depth - w * depth * depth / 2, t);
+}
+
+static void only_on_cores(dagi_node_task *t)
+{
+    t->home = DAGI_NODE_HOST;
+    t->alone = -1;
+}
+
+/* Piece c of a panel joins those before it, and so does its T. */
+static bool join_task(const graph *g, const piece *x, int c, dagi_node_task *t)
+{
+    int k = x->col;
+    if (c == pieces_in(g, k))
+        return false;
+    *t = task_of(g, k * g->C + c);
+    t->source[0] = k * g->C + c;
+    t->fresh = c == 0;
+    t->priority = g->p->update == DAG_SPLIT_BY_TILE ? 3 * ((int64_t)(g->nt - k) * g->C - c) + 1 : 0;
+    double w = g->all[t->source[0]].width, before = (double)c * (double)g->cut.b, rows = rows_from(g, k, c);
+    const dag_kernel_call copy = {DAG_OP_LACPY, g->p->prec, dag_kernel_op_name(DAG_OP_LACPY), 0,
+                                  x->height * w * (double)dag_precision_size(g->p->prec)};
+    add_call(g, &copy, t);
+    add_kernel(g, DAG_OP_TRMM, before * w * w / 2, t);
+    add_kernel(g, DAG_OP_GEMM, before * w * (rows > w ? rows - w : 0), t);
+    add_kernel(g, DAG_OP_TRMM, before * w * before / 2, t);
+    add_kernel(g, DAG_OP_TRMM, before * w * w / 2, t);
+    only_on_cores(t);
+    return true;
+}
+
+static bool geqrf_task(const void *arg, int element, int step, dagi_node_task *t)
+{
+    const graph *g = arg;
+    const piece *x = &g->all[element];
+    if (element >= g->pieces)
+        return join_task(g, x, step, t);
+    bool by_tile = g->p->update == DAG_SPLIT_BY_TILE;
+    int tile = x->col / g->C, panel = tile < panels_of(g), left = panel ? tile : panels_of(g);
+    int updates = by_tile ? left : left * g->C, own = step - updates; /* column of its own panel */
+    if (own > (panel ? x->col % g->C : -1))
+        return false;
+    *t = task_of(g, x->col);
+    t->priority = 3 * ((int64_t)g->nt * g->C - x->col);
+    if (own < 0 && by_tile) {
+        reflect(g, x, step, 0, true, t);
+    } else if (own < 0) {
+        reflect(g, x, step / g->C, step % g->C, false, t);
+    } else if (own < x->col % g->C) {
+        reflect(g, x, tile, own, false, t);
+    } else {
+        double m = rows_from(g, tile, own), n = x->width, least = m < n ? m : n;
+        add_kernel(g, DAG_OP_GEQRT_STACK, least * (2 * m * n - least * (m + n) + 2 * least * least / 3), t);
+        t->priority++;
+        only_on_cores(t);
+    }
+    return true;
+}
+
+/* Those to the right in its panel, the copy, and by column all that is right of the panel. */
+static int64_t geqrf_reads(const void *arg, int element)
+{
+    const graph *g = arg;
+    const piece *x = &g->all[element];
+    int tile = x->col / g->C, across = (g->nt - 1) * g->C + g->last;
+    if (element >= g->pieces)
+        return INT64_MAX;
+    if (tile >= panels_of(g))
+        return 0;
+    int64_t own = pieces_in(g, tile) - x->col % g->C; /* one less, and the copy */
+    return g->p->update == DAG_SPLIT_BY_TILE ? own : own + across - tile * g->C - pieces_in(g, tile);
+}
+
 /* ---- products ------------------------------------------------------------------------------- */
 
 /* Pieces of op(A) and op(B) stand behind those of C. */
@@ -262,19 +368,29 @@ static int64_t bytes(const void *arg, int element)
 
 double dagi_split_flops(const dagi_split_problem *p)
 {
-    double each = dag_precision_is_complex(p->prec) ? 8 : 2, n = (double)p->n;
+    double each = dag_precision_is_complex(p->prec) ? 8 : 2, m = (double)p->m, n = (double)p->n, least = m < n ? m : n;
+    if (p->routine == DAGI_SPLIT_GEQRF)
+        return each * least * (2 * m * n - least * (m + n) + 2 * least * least / 3);
     return each * (p->routine == DAGI_SPLIT_POTRF ? n * n * n / 6 : (double)p->m * n * (double)p->k);
 }
 
 double dagi_split_tasks(const dagi_split_problem *p, const dagi_split_cut *cut)
 {
     double nt = tiles(p->n, cut->nb), C = pieces_of(cut, cut->nb);
+    if (p->routine == DAGI_SPLIT_GEQRF)
+        return nt * nt / 2 * C * (p->update == DAG_SPLIT_BY_TILE ? 1 : C) + nt * C * C;
     if (p->routine == DAGI_SPLIT_POTRF && p->update == DAG_SPLIT_BY_TILE)
         return nt * nt * nt / 6 * C + nt * nt * C * C / 2;
     if (p->routine == DAGI_SPLIT_POTRF)
         return nt * nt * nt / 6 * C * C + nt * nt * C;
     return C * nt * tiles(p->m, cut->mb) * tiles(p->k, cut->kb);
 }
+
+typedef struct kind {
+    void (*pieces)(graph *g);
+    int64_t (*reads)(const void *arg, int element);
+    bool (*task)(const void *arg, int element, int step, dagi_node_task *task);
+} kind;
 
 dagi_node_run dagi_split_play(const dagi_split_machine *machine, const dagi_split_problem *p,
                               const dagi_split_cut *cut)
@@ -286,14 +402,17 @@ dagi_node_run dagi_split_play(const dagi_split_machine *machine, const dagi_spli
     g.kt = tiles(p->k, cut->kb);
     g.C = pieces_of(cut, cut->nb);
     g.last = pieces_of(cut, p->n - (g.nt - 1) * cut->nb);
-    bool square = p->routine == DAGI_SPLIT_POTRF;
+    static const kind of[] = {[DAGI_SPLIT_POTRF] = {potrf_pieces, potrf_reads, potrf_task},
+                              [DAGI_SPLIT_GEMM] = {gemm_pieces, gemm_reads, gemm_task},
+                              [DAGI_SPLIT_GEQRF] = {geqrf_pieces, geqrf_reads, geqrf_task}};
+    const kind *k = &of[p->routine];
     size_t across = (size_t)g.nt * (size_t)g.C, mt = (size_t)g.mt, kt = (size_t)g.kt;
-    g.all = calloc(square ? (across + mt) * (mt + 1) : across * (mt + kt) + mt * kt, sizeof *g.all);
+    g.all = calloc(p->routine == DAGI_SPLIT_POTRF ? (across + mt) * (mt + 1) : (across + mt) * (mt + kt),
+                   sizeof *g.all);
     g.memory = calloc(MEMORY, sizeof *g.memory);
     if (g.all && g.memory) {
-        (square ? potrf_pieces : gemm_pieces)(&g);
-        const dagi_node_graph chains = {&g, g.pieces + g.packs, bytes, square ? potrf_reads : gemm_reads,
-                                        square ? potrf_task : gemm_task};
+        k->pieces(&g);
+        const dagi_node_graph chains = {&g, g.pieces + g.packs, bytes, k->reads, k->task};
         run = dagi_node_play(&machine->node, &chains);
     }
     free(g.all);

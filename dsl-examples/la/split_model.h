@@ -17,17 +17,17 @@ typedef struct dagi_split_machine {
     void *arg;
 } dagi_split_machine;
 
-enum { DAGI_SPLIT_POTRF, DAGI_SPLIT_GEMM };
+enum { DAGI_SPLIT_POTRF, DAGI_SPLIT_GEMM, DAGI_SPLIT_GEQRF };
 
 typedef struct dagi_split_problem {
     int routine;
     dag_precision prec;
     dag_split_placement placement;
-    dag_split_update update; /* of Cholesky */
-    int64_t m, n, k;    /* of op(A) op(B); of Cholesky all its order */
+    dag_split_update update; /* of Cholesky and QR */
+    int64_t m, n, k;    /* of op(A) op(B); of Cholesky all its order; of QR its rows and columns */
 } dagi_split_problem;
 
-/* Tiles of mb x nb; of a product kb is the depth of one. s = 0: whole. */
+/* Tiles of mb x nb; of a product kb is the depth of one. s = 0: whole. The tiles of a column make one stack of QR. */
 typedef struct dagi_split_cut {
     int64_t mb, nb, kb;
     int64_t s, b;

@@ -1,10 +1,12 @@
 /* QR factorisation: checks the arguments, chooses the stacks, keeps Q. */
 #include "la/check.h"
+#include "la/cut.h"
 #include "la/direct.h"
 #include "la/few.h"
 #include "la/slabs.h"
 
 #include "qr/inserted.h"
+#include "qr/split.h"
 
 #include <dag/inserted.h>
 #include <dag/kernels.h>
@@ -115,8 +117,9 @@ static int64_t cut_stack_of(const dag_matrix *A, int64_t mine, int64_t block, do
     return each < least ? least : each;
 }
 
-/* The same on all ranks, although they need not have equally many workers. */
-static dag_status plan(dag_context *ctx, const dag_matrix *A, const dag_qr_options *o, dag_qr *qr)
+/* The same on all ranks, although they need not have equally many workers. `split`: columns are cut, so that rows
+ * are not. */
+static dag_status plan(dag_context *ctx, const dag_matrix *A, const dag_qr_options *o, bool split, dag_qr *qr)
 {
     enum { FEW = 2 /* block columns */, USUAL = 4 /* workers, where trees may not depend on them */ };
     int64_t panels = min(A->mt, A->nt), rows = min(A->mt, A->p);
@@ -132,9 +135,10 @@ static dag_status plan(dag_context *ctx, const dag_matrix *A, const dag_qr_optio
     if (block > 0 && (block < A->nb || block > INT_MAX))
         return dag_error(ctx, DAG_ERR_ARG, "dag_geqrf: blocks of %" PRId64 " rows; with tiles of %"
                          PRId64 " they must have as many, and less than 2^31", block, A->nb);
-    if (block == 0 && A->nt <= FEW && mine > 4 * top && present[1] == 0)
+    bool free = block == 0 && !split && present[1] == 0;
+    if (free && A->nt <= FEW && mine > 4 * top)
         block = block_of(A);
-    else if (block == 0 && o->stack == 0 && is_small(A) && present[1] == 0)
+    else if (free && o->stack == 0 && is_small(A))
         block = A->mt * A->nb;
     int64_t tiles = o->stack > 0 ? o->stack
                     : block > 0  ? cut_stack_of(A, mine, block, present[0])
@@ -208,15 +212,15 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, i
                                        ahead));
 }
 
-/* The same by a program that inserts the tasks. */
-static dag_status factor_inserted(dag_context *ctx, dag_matrix *slab, const dag_qr *qr)
+/* The same by a program that inserts the tasks, or with tiles of two sizes. */
+static dag_status factor_other(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, const dag_split_desc *cut)
 {
     dag_pieces S;
     dag_view_pieces(slab, qr->tiles, qr->stacks, &S);
     const qr_stacks q = {.S = &S, .TF = qr->T, .TT = qr->tree, .P = qr->rows, .W = qr->stacks,
                          .HS = {qr->nb, qr->nb, dag_precision_size(qr->prec)},
                          .H = qr->tiles, .KT = qr->panels, .BLOCK = qr->block};
-    return dagi_geqrf_inserted(ctx, &q);
+    return cut != NULL ? dagi_geqrf_split(ctx, &q, cut) : dagi_geqrf_inserted(ctx, &q);
 }
 
 /* Panel after panel on the calling thread, if that is best. What fails is memory. */
@@ -259,16 +263,31 @@ static bool direct_multiply(dag_context *ctx, dag_trans trans, dag_matrix *A, co
     return W != NULL;
 }
 
+/* Does the setting `split` cut the columns of A, and how? */
+static bool check_cut(dagi_check *c, const dag_matrix *A, const dag_qr_options *o, dag_split_desc *cut)
+{
+    if (c->status != DAG_SUCCESS)
+        return false;
+    const dagi_cut_of of = {DAGI_CUT_GEQRF, A->prec, A->m, A->n, A->n, A->mb, A->nb, A->nb};
+    dagi_check_tiles_cut(c, &of, 0, A);
+    bool split = c->status == DAG_SUCCESS && dagi_cut(c->ctx, &of, 0, cut);
+    if (split && o->block > 0)
+        dagi_check_fail(c, "stacks are cut into blocks of rows or, by the setting split, into columns, not into both");
+    return split;
+}
+
 static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
                            const dag_qr_options *options, bool inserted, dag_qr **qr)
 {
     dag_qr *made = NULL;
     dag_matrix *slab = A;
+    dag_split_desc cut;
     dag_qr_options o = options != NULL ? *options : (dag_qr_options){0};
     dagi_check c = dagi_check_tiled(ctx, entry, A);
     dagi_check_present(&c, "qr", qr);
     if (o.stack < 0 || o.block < 0 || o.lookahead < 0)
         dagi_check_fail(&c, "options must not be negative");
+    bool split = !inserted && check_cut(&c, A, &o, &cut), graph = !split && !inserted;
     if (c.status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
         c.status = dag_error(ctx, DAG_ERR_NOMEM, "%s: no memory", entry.name);
     dag_status status = DAG_SUCCESS;
@@ -278,10 +297,10 @@ static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
             *made = (dag_qr){.m = A->m, .n = A->n, .nb = A->nb, .prec = A->prec, .p = (int)A->p,
                              .q = (int)A->q};
         else
-            status = plan(ctx, A, &o, made);
+            status = plan(ctx, A, &o, split, made);
         if (!empty && status == DAG_SUCCESS)
             status = make_factors(ctx, made);
-        if (status == DAG_SUCCESS && !empty && !inserted && direct_factor(ctx, A, made)) {
+        if (status == DAG_SUCCESS && !empty && graph && direct_factor(ctx, A, made)) {
             *qr = made;
             return DAG_SUCCESS;
         }
@@ -289,8 +308,8 @@ static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
             status = dagi_la_slab(ctx, A, &slab);
         status = dagi_la_agreed(ctx, entry.name, status);
         if (status == DAG_SUCCESS && !empty)
-            status = inserted ? factor_inserted(ctx, slab, made)
-                              : factor(ctx, slab, made, o.lookahead - 1);
+            status = graph ? factor(ctx, slab, made, o.lookahead - 1)
+                           : factor_other(ctx, slab, made, split ? &cut : NULL);
         c.status = dagi_la_slab_end(A, slab, 1, status);
     }
     if (c.status == DAG_SUCCESS)

@@ -73,7 +73,7 @@ typedef struct dag_split_choice {
  * where they are expected to gain 2 %. What kernels and links take is read from the node's description (setting
  * `machine`, dag/node.h).
  *
- * @param routine  "potrf", of order n, or "gemm", m x k by k x n
+ * @param routine  "potrf", of order n, "geqrf", m x n, or "gemm", m x k by k x n
  * @param nb       tile size; 0 = to be chosen, too
  * @return DAG_ERR_UNSUPPORTED with dag_message() where there are devices and no description.
  * Collective. The same question gets the same answer, at once, for the time of the process.

@@ -129,7 +129,7 @@ static const setting table[] = {
      "file that keeps times of tile kernels, from which tile sizes follow; empty = in the user's "
      "directory for caches, off = times that are built in"},
     {"split", KIND_TEXT, FIELD(split), "none", 0, sizeof((dagi_settings *)0)->split - 1, NULL,
-     "tiles of two sizes, in Cholesky and products: none, or s,b: s narrow ones of width b "
+     "tiles of two sizes, in Cholesky, QR and products: none, or s,b: s narrow ones of width b "
      "in each tile, and a rest, or auto: as a list schedule of the node says"},
     {"split_placement", KIND_CHOICE, FIELD(split_placement), "cost", 0, 0, split_choices,
      "where tasks on such tiles run: cost (where they are expected to end first), static (narrow tiles "
@@ -138,7 +138,7 @@ static const setting table[] = {
      "products, triangular solves, Cholesky with matrices that devices have no memory for: graph (as all "
      "others), program (for devices, whatever the size), auto (a program where that moves less)"},
     {"split_update", KIND_CHOICE, FIELD(split_update), "column", 0, 0, split_update_choices,
-     "how Cholesky with such tiles updates what is right of a tile: column (by each column as it is done), "
+     "how Cholesky and QR with such tiles update what is right of a tile: column (by each column as it is done), "
      "tile (by all columns of it in one product)"},
     {"simulate", KIND_COUNT, FIELD(simulate), "0", 0, 1 << 24, NULL,
      "ranks that this process plays by itself, with modelled kernels and network; 0 = none: it runs"},

@@ -48,12 +48,12 @@ foreach(name IN ITEMS api auxiliary)
     target_link_libraries(la_${name} PRIVATE dag_la m)
 endforeach()
 foreach(name IN ITEMS refine_matrix lu_hard error_bounds conditions
-        forward_bounds split_matrix split_product)
+        forward_bounds split_matrix split_product split_qr)
     add_executable(${name} la/${name}.c)
     target_link_libraries(${name} PRIVATE dag_la m)
 endforeach()
 
-foreach(name IN ITEMS split_matrix split_product)
+foreach(name IN ITEMS split_matrix split_product split_qr)
     target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/common")
     if(DAG_HAVE_MPI)
         target_link_libraries(${name} PRIVATE dag_mpi)
@@ -145,6 +145,8 @@ foreach(np IN ITEMS 1 2 4 6)
         LABELS full TIMEOUT 3600)
     dag_add_mpi_test(split_product_full_np${np} NP ${np} THREADS 1 COMMAND split_product full
         LABELS full TIMEOUT 3600)
+    dag_add_mpi_test(split_qr_np${np} NP ${np} THREADS 1 COMMAND split_qr)
+    dag_add_mpi_test(split_qr_full_np${np} NP ${np} THREADS 1 COMMAND split_qr full LABELS full TIMEOUT 3600)
     dag_add_mpi_test(la_auxiliary_np${np} NP ${np} THREADS 1 COMMAND la_auxiliary)
 endforeach()
 foreach(np IN ITEMS 1 2 4)
@@ -157,6 +159,12 @@ dag_add_mpi_test(split_wide_np2 NP 2 THREADS 1 COMMAND split_matrix ENVIRONMENT 
 dag_add_mpi_test(split_wide_full NP 1 THREADS 1 COMMAND split_matrix full LABELS full TIMEOUT 3600
     ENVIRONMENT DAG_SPLIT_UPDATE=tile)
 dag_add_mpi_test(split_wide_threads NP 2 THREADS 2 COMMAND split_matrix few LABELS sanitize
+    ENVIRONMENT DAG_SPLIT_UPDATE=tile)
+dag_add_mpi_test(split_qr_wide_np2 NP 2 THREADS 1 COMMAND split_qr ENVIRONMENT DAG_SPLIT_UPDATE=tile)
+dag_add_mpi_test(split_qr_wide_full NP 4 THREADS 1 COMMAND split_qr full LABELS full TIMEOUT 3600
+    ENVIRONMENT DAG_SPLIT_UPDATE=tile)
+dag_add_mpi_test(split_qr_threads NP 2 THREADS 2 COMMAND split_qr few LABELS sanitize)
+dag_add_mpi_test(split_qr_wide_threads NP 2 THREADS 2 COMMAND split_qr few LABELS sanitize
     ENVIRONMENT DAG_SPLIT_UPDATE=tile)
 dag_add_mpi_test(split_product_threads NP 2 THREADS 2 COMMAND split_product few LABELS sanitize)
 # Few right-hand sides over a network that is slow: in many groups, and in some of which each is large.

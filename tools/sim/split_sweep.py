@@ -20,6 +20,7 @@ import sys
 BIN, MACHINES = sys.argv[1:3]
 WHAT = sys.argv[3:] or ["table", "sweep", "paper"]
 NAMES = ("keeneland", "workstation", "h100")
+ROUTINES = ("potrf", "gemm", "geqrf")
 
 
 def run(machine, routine, n, *options, placement="cost", update="column"):
@@ -38,15 +39,15 @@ def cut(r):
 
 
 def forms(routine):
-    return ("column", "tile") if routine == "potrf" else ("column",)
+    return ("column",) if routine == "gemm" else ("column", "tile")
 
 
 def table():
     print("| machine | routine | n | placement | form | tiles | Gflop/s | one size | Gflop/s | gain |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for machine in NAMES:
-        for routine in ("potrf", "gemm"):
-            for n in (3840, 11520, 34560) if routine == "potrf" else (3840, 11520):
+        for routine in ROUTINES:
+            for n in (3840, 11520) if routine == "gemm" else (3840, 11520, 34560):
                 for placement in ("cost", "static"):
                     for form in forms(routine):
                         how = {"placement": placement, "update": form}
@@ -62,7 +63,7 @@ def sweep():
     print("\n| machine | routine | n | best cuts (B, s x b, form, placement): Gflop/s | auto, the better placement | of the best |")
     print("|---|---|---|---|---|---|")
     for machine in NAMES:
-        for routine in ("potrf", "gemm"):
+        for routine in ROUTINES:
             for n in (3840, 11520):
                 cuts = [(B, s, b, form, placement) for B in (256, 384, 512, 768, 1152, 1536, 2048) for s in (0, 1, 2, 4)
                         for b in (64, 128, 192) for form in forms(routine) for placement in ("cost", "static")

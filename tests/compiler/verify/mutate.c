@@ -27,6 +27,8 @@ static const char *const values[] = {"N=6,P=2,Q=2", "N=6,P=2,Q=2,S->mt=1",
                                      "N=6,P=2,Q=2,S->mt=2", "N=6,P=2,Q=2,left=0",
                                      "N=6,P=2,Q=2,ta=0,tb=0", "N=6,P=2,Q=2,W=3,TREE=1",
                                      "N=6,P=2,Q=2,W=3,TREE=1,SKIP=0",
+                                     ("N=6,P=2,Q=2,W=3,TREE=1,TILE=0,LC=1,S->C=2,S->last=1,"
+                                      "NARROW=1"),
                                      "N=6,P=2,Q=2,SW=2,down=1,B->nt=1",
                                      "N=6,P=2,Q=2,B->nt=1,X->nt=1,R->nt=1,W->nt=1",
                                      "N=6,P=2,Q=2,S->mt=1,EX=1",

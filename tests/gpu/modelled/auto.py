@@ -37,11 +37,13 @@ for static in "cost", "static":
     good("gemm", "--n", 500, "--nb", 300, machine="workstation", dag_split_placement=static)
 good("potrf", "--n", 600, "--uplo", "upper", "--prec", "z", machine="keeneland", dag_split_placement="static")
 good("posv", "--n", 450, "--nrhs", 5, "--prec", "s", machine="h100")
+good("geqrf", "--n", 400, "--m", 700, "--prec", "c", machine="h100", dag_split_update="tile")
+good("gels", "--n", 300, "--m", 200, machine="workstation", dag_split_placement="static")
 good("gemm", "--n", 300, "--m", 700, "--k", 90, "--transb", "t", "--prec", "c", machine="workstation")
 if taken != {False, True}:
     raise SystemExit("one size and two should both have been chosen")
 
-for driver in "potrf", "posv", "gemm":
+for driver in "potrf", "posv", "gemm", "geqrf", "gels":
     done = run(driver, "--n", 200)
     if done.returncode == 0 or "describe the node" not in done.stderr:
         raise SystemExit(f"{driver}: chosen though nothing is known: {done.stdout}{done.stderr}")

@@ -18,6 +18,9 @@ RUNS = [(machine, driver, n, nb, placement, "column")
         for machine in ("keeneland", "workstation", "h100") for driver in ("potrf", "gemm")
         for n, nb, placement in ((3840, 0, "cost"), (3840, 0, "static"), (7680, 960, "static"), (11520, 0, "cost"))]
 RUNS += [(machine, "potrf", 5760, 0, "cost", "tile") for machine in ("keeneland", "workstation", "h100")]
+RUNS += [(machine, "geqrf", n, nb, placement, form) for machine in ("keeneland", "workstation", "h100")
+         for n, nb, placement, form in ((3840, 0, "cost", "column"), (3840, 960, "static", "column"),
+                                        (5760, 0, "static", "tile"))]
 faults, errors, lines = [], [], []
 
 
@@ -55,6 +58,10 @@ expect(statistics.median(errors) <= 0.03, f"the median error is {statistics.medi
 a, b = (result("workstation", driver, "--n", 3840, split_placement="static") for driver in ("potrf", "posv"))
 expect((a["nb"], a["split_taken"]) == (b["nb"], b["split_taken"]) and a["split_taken"] != "0,0",
        f"posv takes {b['split_taken']} of {b['nb']}, potrf {a['split_taken']} of {a['nb']}")
+
+a, b = (result("h100", driver, "--m", 5000, "--n", 3000, "--nb", 960) for driver in ("geqrf", "gels"))
+expect((a["nb"], a["split_taken"]) == (b["nb"], b["split_taken"]) and a["split_taken"] != "0,0",
+       f"gels takes {b['split_taken']} of {b['nb']}, geqrf {a['split_taken']} of {a['nb']}")
 
 # In words, and what the run has come to; on several ranks each has its share.
 text = run("workstation", "potrf", "--n", 3840, "--report", split_placement="static").stdout
