@@ -9,6 +9,7 @@
 #include <dag/matrix.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MT = 7, NT = 5, NB = 4, MOST_RANKS = 16 };
@@ -214,7 +215,8 @@ static dag_matrix *make(int p, int q)
     return m;
 }
 
-/* Tasks with several outputs may send them together: their bytes are counted, messages where each has one. */
+/* Tasks with several outputs may send them together: their bytes are counted, messages where each has one. Drawn
+ * shapes of broadcasts (chaos) send some values in two halves. */
 static void check(void (*go)(program *p), int p, int q, int64_t window, int early)
 {
     static tally count;
@@ -238,7 +240,8 @@ static void check(void (*go)(program *p), int p, int q, int64_t window, int earl
     expect(dag_allreduce(ctx, DAG_SUM, sum, 2) == DAG_SUCCESS, "sum", p, q, 0, 0);
     double due = (double)count.versions, bytes = due * NB * NB * sizeof(double);
     expect(sum[1] == bytes, go == qr ? "bytes of QR" : go == sums ? "bytes of sums" : "bytes of Cholesky", p, q, sum[1], bytes);
-    expect(go == qr ? sum[0] <= due : sum[0] == due, "messages", p, q, sum[0], due);
+    double most = getenv("DAG_CHAOS") != NULL ? 2 * due : due;
+    expect((go == qr || sum[0] >= due) && sum[0] <= most, "messages", p, q, sum[0], due);
     expect(dag_size(ctx) == 1 || due > 0, "nothing was to be sent", p, q, due, 1);
     dag_taskpool_free(run.pool);
     dag_matrix_free(m[0]);
