@@ -178,6 +178,28 @@ static void join_reports(dagi_verdict *mine, const dagi_verdict *other)
     *mine = sum;
 }
 
+/* Open pools: the first mark that differs, or the end of the shorter one. */
+static void say_where(dagi_verdict *mine, const dagi_verdict *other)
+{
+    int64_t each = mine->mark_each > other->mark_each ? mine->mark_each : other->mark_each;
+    int64_t x = each / mine->mark_each, y = each / other->mark_each, same = 0; /* powers of two */
+    while ((same + 1) * x <= mine->nmarks && (same + 1) * y <= other->nmarks &&
+           mine->mark[(same + 1) * x - 1] == other->mark[(same + 1) * y - 1])
+        same++;
+    int low = mine->marks_of < other->marks_of ? mine->marks_of : other->marks_of;
+    snprintf(mine->message, sizeof mine->message, DAGI_DOOR_DIFFERS, low, mine->marks_of + other->marks_of - low,
+             (long long)(same * each), (long long)dagi_door_bound(same * each, each));
+}
+
+static void copy_marks(dagi_verdict *mine, const void *mark, int n, int64_t each, int of)
+{
+    mine->nmarks = n;
+    mine->mark_each = each;
+    mine->marks_of = of;
+    if (n > 0)
+        memcpy(mine->mark, mark, (size_t)n * sizeof *mine->mark);
+}
+
 /* Merge the verdict of other ranks into mine. */
 static void merge(dagi_comm *c, dagi_verdict *mine, const dagi_verdict *other)
 {
@@ -195,13 +217,18 @@ static void merge(dagi_comm *c, dagi_verdict *mine, const dagi_verdict *other)
         mine->status != DAG_ERR_MISMATCH) {
         mine->status = DAG_ERR_MISMATCH;
         mine->origin = c->rank;
-        snprintf(mine->message, sizeof mine->message,
-                 "the ranks do not run the same taskpool: rank %d differs from a rank at or below "
-                 "rank %d in the tree of ranks. All ranks must add the same programs in the same "
-                 "order, made with the same scalar arguments", c->rank, c->rank);
+        if (mine->mark_each && other->mark_each)
+            say_where(mine, other);
+        else
+            snprintf(mine->message, sizeof mine->message,
+                     "the ranks do not run the same taskpool: rank %d differs from a rank at or below "
+                     "rank %d in the tree of ranks. All ranks must add the same programs in the same "
+                     "order, made with the same scalar arguments", c->rank, c->rank);
     }
-    if (!mine->hash)
+    if (!mine->hash) {
         mine->hash = other->hash;
+        copy_marks(mine, other->mark, other->nmarks, other->mark_each, other->marks_of);
+    }
 }
 
 static void send_verdict(dagi_comm *c, int dest, int kind, uint32_t id, const dagi_verdict *v)
@@ -217,7 +244,15 @@ static void send_verdict(dagi_comm *c, int dest, int kind, uint32_t id, const da
         .text_bytes = (uint32_t)text,
         .again = (uint32_t)v->again,
     };
-    dagi_send_control(c, dest, &wire, sizeof wire, v->message, text);
+    char behind[sizeof v->message + sizeof v->mark];
+    memcpy(behind, v->message, text);
+    if (kind == DAGI_WIRE_END_UP) {
+        wire.mark_each = v->mark_each;
+        wire.nmarks = v->nmarks;
+        wire.marks_of = v->marks_of;
+        memcpy(behind + text, v->mark, (size_t)v->nmarks * sizeof *v->mark);
+    }
+    dagi_send_control(c, dest, &wire, sizeof wire, behind, text + (size_t)wire.nmarks * sizeof *v->mark);
 }
 
 static void remember_failed(dagi_comm *c, uint32_t id)
@@ -314,6 +349,9 @@ void dagi_comm_pool_local_end(struct dagi_worker *w, dag_taskpool *pool, dag_sta
                     .again = atomic_load(&dagi_pool(pool)->rounds.again),
                     .hash = dagi_pool_hash(pool) ^ dagi_door_hash(pool)},
     };
+    const struct dagi_door *door = dagi_pool(pool)->door;
+    if (door)
+        copy_marks(&item->verdict, door->marks, door->nmarks, door->mark_each, c->rank);
     snprintf(item->verdict.message, sizeof item->verdict.message, "%s", message ? message : "");
     dagi_comm_post(c, &item->item);
     if (dagi_comm_enter(c, w))
@@ -337,6 +375,9 @@ void dagi_agree_message(dagi_comm *c, int kind, const void *data, size_t bytes)
     if (text >= sizeof v.message)
         text = sizeof v.message - 1;
     memcpy(v.message, bytes_of(data) + sizeof wire, text);
+    if (wire.nmarks >= 0 && wire.nmarks <= DAGI_DOOR_MARKS &&
+        bytes >= sizeof wire + text + (size_t)wire.nmarks * sizeof *v.mark)
+        copy_marks(&v, bytes_of(data) + sizeof wire + text, wire.nmarks, wire.mark_each, wire.marks_of);
     dagi_pool_comm *p = dagi_pool_comm_find(c, wire.pool, 1);
     if (kind == DAGI_WIRE_END_DOWN) {
         p->verdict = v;

@@ -14,6 +14,7 @@
 #include "send.h"
 #include "wire.h"
 
+#include "../task/door.h"
 #include "../task/task.h"
 #include "../data/data.h"
 #include "../device/device.h"
@@ -127,6 +128,10 @@ typedef struct dagi_verdict {
     int64_t info;
     uint64_t hash;
     char message[3072];
+    /* Upwards: marks of an open pool (task/door.h), of the rank that `hash` is of; 0 = it was none */
+    int64_t mark_each;
+    int nmarks, marks_of;
+    uint16_t mark[DAGI_DOOR_MARKS];
 } dagi_verdict;
 
 /* Barriers: of the job, or of the givers of a pool. */

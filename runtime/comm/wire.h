@@ -99,7 +99,7 @@ typedef struct dagi_wire_barrier {
     double least[DAG_LEAST_MOST]; /* of the values that ranks have brought; `count` of them travel */
 } dagi_wire_barrier;
 
-/* END_UP and END_DOWN; the text follows. */
+/* END_UP and END_DOWN; the text follows, and marks of the hash. */
 typedef struct dagi_wire_end {
     uint8_t kind;
     uint8_t unused[3];
@@ -109,6 +109,8 @@ typedef struct dagi_wire_end {
     uint64_t hash;
     uint32_t text_bytes;
     uint32_t again; /* 1: some task asks for another round */
+    int64_t mark_each;
+    int32_t nmarks, marks_of;
 } dagi_wire_end;
 
 /* An ACTIVATE being read. Pointers lead into the message. */

@@ -39,6 +39,10 @@ struct dagi_door {
     void *client;      /* the giver's own; how it gives its last and shuts, and how it goes with the pool */
     dag_status (*end_client)(dag_taskpool *pool); /* these are NULL where nobody wants to be asked */
     void (*free_client)(void *client);
+    /* SHUT: hashes of what was given up to every `mark_each`-th task, for ranks whose programs differ; 0 = none */
+    const uint16_t *marks;
+    int nmarks;
+    int64_t mark_each;
     int abandoned;     /* 1: what waited is dropped, what is given is forgotten */
     uint32_t turn;     /* calls, to look after messages now and then */
     int64_t paid;      /* so many tasks that are still to be given count in the pool's `open` already */
@@ -68,6 +72,17 @@ struct dagi_door {
     _Atomic int condemned;     /* 1: nothing could happen any more, see dagi_door_condemn() */
     _Atomic uint64_t hash;     /* of what was given, by the giver's reckoning; ranks compare it */
 };
+
+/* Most marks of a door, and what is said where they differ. */
+enum { DAGI_DOOR_MARKS = 1536 };
+#define DAGI_DOOR_DIFFERS                                                                          \
+    "ranks %d and %d have not inserted the same: the first task that differs is one of #%lld to #%lld"
+
+/* Calls between two marks may go a little beyond the second. */
+static inline int64_t dagi_door_bound(int64_t from, int64_t each)
+{
+    return from + each + 63;
+}
 
 static inline int dagi_door_state(const dag_taskpool *pool)
 {

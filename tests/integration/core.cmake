@@ -65,6 +65,15 @@ foreach(np IN ITEMS 1 2 4)
 endforeach()
 dag_add_mpi_test(core_insert_order_chaos NP 3 COMMAND core_insert_order LABELS sanitize ENVIRONMENT DAG_CHAOS=4)
 
+# Programs of ranks that differ.
+add_executable(core_insert_differ core/insert_differ.c)
+target_link_libraries(core_insert_differ PRIVATE dag)
+foreach(np IN ITEMS 2 4)
+    dag_add_mpi_test(core_insert_differ_np${np} NP ${np} THREADS 1 COMMAND core_insert_differ long)
+endforeach()
+dag_add_mpi_test(core_insert_differ_chaos NP 3 THREADS 2 COMMAND core_insert_differ LABELS sanitize
+    ENVIRONMENT DAG_CHAOS=3)
+
 # Regions of tiles.
 add_executable(core_insert_regions core/insert_regions.c)
 target_link_libraries(core_insert_regions PRIVATE dag)

@@ -61,6 +61,7 @@ static void insertion_free(void *client)
     reductions_clear(s);
     tiles_clear(s);
     stock_clear(s);
+    free(s->marks);
     free(s);
 }
 
@@ -111,6 +112,7 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
         return status;
     }
     s->door = dagi_pool(s->pool)->door;
+    s->hash = ~dagi_pool_hash(s->pool); /* ranks compare the two combined, which 0 is not */
     s->alone = s->door->unlocked && ctx->size == 1 && !dagi_tasks(ctx)->device && !dagi_tasks(ctx)->observer;
     s->door->client = s;
     s->door->complete = insertion_complete;

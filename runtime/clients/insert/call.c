@@ -212,6 +212,8 @@ call(dag_taskpool *pool, int rank, const dag_insert_kernel *kernel, const void *
     rank = plain ? tiles[kind->main]->owner : rank_said(s, kind, rank, &status);
     if (rank < 0)
         return status;
+    if (DAGI_UNLIKELY(s->position >= s->mark))
+        insertion_mark(s);
     s->hash = mix(s->hash, hash ^ (uint64_t)rank << 40);
     if (DAGI_UNLIKELY(kind->divides | s->divided)) {
         status = regions_resolve(s, kind, rank, tiles);

@@ -171,6 +171,9 @@ typedef struct insertion {
     /* application thread */
     int64_t position; /* of the next task */
     uint64_t hash;
+    int64_t mark;    /* position from which the next mark is due */
+    uint16_t *marks; /* of the hash, for differ.c */
+    size_t nmarks, marks_room;
     const task_kind *last; /* of the last task */
     int divided; /* 1: the call may have named a divided tile */
     int32_t site; /* the line that inserts now; 0 = not known */
@@ -429,6 +432,12 @@ dag_status regions_resolve(insertion *s, const task_kind *k, int rank, tile **ti
 dag_status region_whole(insertion *s, const block *b, tile *t);
 void region_forget(insertion *s, const block *b, tile *t);
 void divisions_clear(block *b);
+
+/* differ.c: the program has come to the next mark */
+void insertion_mark(insertion *s);
+void insertion_tell_marks(insertion *s);
+/* The ranks know that they have not inserted the same; here they find out where. Never DAG_SUCCESS. */
+dag_status insertion_differs(const insertion *s);
 
 /* complete.c: of the pool's door. */
 dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t);

@@ -60,11 +60,8 @@ static dag_status agree(insertion *s, dag_status here)
     dag_status met = dagi_open_meet(s->pool, "other ranks, to look at a value", v, 5);
     if (met != DAG_SUCCESS)
         return met;
-    if (v[1] != -v[2] || v[3] != -v[4]) {
-        dagi_pool_fail(s->pool, DAG_ERR_MISMATCH, "the ranks have not inserted the same before task %" PRId64,
-                       s->position);
-        return DAG_ERR_MISMATCH;
-    }
+    if (v[1] != -v[2] || v[3] != -v[4])
+        return insertion_differs(s);
     return (dag_status)-v[0];
 }
 
@@ -183,5 +180,6 @@ dag_status dag_insert_end(dag_taskpool *pool)
         for (int k = 0; k < BLOCK; k++)
             (void)finish_tile(s, b, &b->tile[k]); /* without memory the pool has failed */
     }
+    insertion_tell_marks(s);
     return dagi_open_shut(pool, s->hash | 1);
 }
