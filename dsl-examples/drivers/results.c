@@ -53,6 +53,22 @@ static void print_devices(const dag_context *ctx)
                sends.bytes_staged);
 }
 
+/* What cores got of classes that were shared with devices; nothing where none were. */
+static void print_shares(const dag_context *ctx)
+{
+    dag_core_share s;
+    int i = 0;
+    for (; dag_core_share_get(ctx, i, &s); i++) {
+        printf("%s{\"program\": \"%s\", \"class\": \"%s\", \"tasks\": %" PRId64, i > 0 ? ", " : ", \"core_share\": [",
+               s.program, s.name, s.tasks);
+        results_number("used", s.used);
+        results_number("rates", s.rates < 0 ? NAN : s.rates);
+        printf("}");
+    }
+    if (i > 0)
+        printf("]");
+}
+
 static void print_string(const char *key, const char *text)
 {
     printf("\"%s\": \"", key);
@@ -190,6 +206,7 @@ void results_json(const driver *d, const dag_context *ctx, const options *o, con
     }
     print_options(d, o);
     print_devices(ctx);
+    print_shares(ctx);
     printf("}\n");
 }
 

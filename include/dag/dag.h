@@ -357,6 +357,16 @@ const char *dag_devices_reason(const dag_context *context);
 const char *dag_devices_lack(const dag_context *context);
 /** Statistics of device `index`, from 0 on. @return 1, or 0 behind the last one. */
 int dag_device_stats_get(const dag_context *context, int index, dag_device_stats *stats);
+/** What cores got of a class of tasks that the setting `core_share` divided between them and devices. */
+typedef struct dag_core_share {
+    const char *program, *name; /**< the class; they live as long as the context */
+    int64_t tasks;              /**< of this rank, in a simulated run of all */
+    double used;  /**< the part of their operations that cores got */
+    double rates; /**< the part that follows from what the class takes on cores and on devices; < 0: that is not
+                       known of both */
+} dag_core_share;
+/** The class of that index, from 0 on, in any order. @return 1, or 0 behind the last one. */
+int dag_core_share_get(const dag_context *context, int index, dag_core_share *share);
 /** How results of devices go to other ranks. */
 typedef struct dag_device_sends {
     int direct;           /**< 1: MPI reads them where they are, in memory of devices (`gpu_mpi`) */

@@ -84,6 +84,7 @@ typedef struct dagi_settings {
     int64_t device_contexts; /* contexts that share the memory of devices */
     char device_policy[16]; /* how a device is chosen */
     char device_backend[64]; /* kinds of devices, or "auto" */
+    char core_share[16];   /* of what cores and devices can run, the cores' part */
     int device_always; /* 1: no core runs what a device could */
     struct {             /* by dag_device_kind */
         int64_t memory;    /* bytes of a device that are used; 0 = most of what is free */

@@ -115,6 +115,9 @@ static const setting table[] = {
      sizeof((dagi_settings *)0)->device_policy - 1, NULL,
      "where a task with bodies for devices runs: time (where it is expected to end first), near (the "
      "device that has most of its inputs), turn (each device in turn)"},
+    {"core_share", KIND_TEXT, FIELD(core_share), "cost", 0, sizeof((dagi_settings *)0)->core_share - 1, NULL,
+     "what part of the operations of each class with bodies for cores and devices cores get: cost (whatever "
+     "device_policy says), a number from 0 to 1, auto (by measured rates, then by who has more to do)"},
     {"device_always", KIND_SWITCH, FIELD(device_always), "off", 0, 0, NULL,
      "run on devices whatever has a body for them, however slow that is, for tests"},
     {"perf_model", KIND_TEXT, FIELD(perf_model), "", 0,

@@ -85,10 +85,41 @@ typedef struct dagi_policy {
                  dagi_candidate *candidates, int count);
     void (*learn)(dagi_choice *choice, dagi_choice_class *cls, int place, uint64_t size,
                   double seconds);
+    int learns; /* 0: it keeps no times */
 } dagi_policy;
 
 /* policy.c: the row of that name; NULL, and the names that there are. */
 const dagi_policy *dagi_policy_named(const char *name, char *names, size_t size);
+
+/* What of the operations of each class cores get, by the setting core_share. */
+typedef enum dagi_portion_how {
+    DAGI_PORTION_COST, /* whatever the policy says */
+    DAGI_PORTION_AUTO, /* by rates, and by who has more to do */
+    DAGI_PORTION_FIXED
+} dagi_portion_how;
+typedef struct dagi_portion {
+    dagi_portion_how how;
+    double fixed; /* 0 ... 1 */
+} dagi_portion;
+
+/* portion.c. 0: the text makes no sense, beside that policy; `why` is a sentence. */
+int dagi_portion_read(const char *text, const dagi_policy *policy, dagi_portion *share, char *why, size_t size);
+/* Before the first task; without it: COST. `workers`: cores that run tasks while others look after
+ * devices. */
+void dagi_choice_portion(dagi_choice *choice, const dagi_portion *share, int workers);
+/* By the share where it is set and both cores and devices are candidates, which of the devices by the policy;
+ * else by the policy. As dagi_policy.place. */
+int dagi_choice_take(dagi_choice *choice, const dagi_policy *policy, dagi_choice_class *cls, uint64_t size,
+                      dagi_candidate *candidates, int count);
+/* Of a class that was shared. */
+typedef struct dagi_portioned {
+    const char *program, *name; /* live as long as the choice */
+    int64_t tasks;
+    double used;  /* the part of its operations that cores got */
+    double rates; /* the cores' part of all rates as measured; < 0: not known */
+} dagi_portioned;
+/* The class of that index, in any order; 0: there are no more. */
+int dagi_choice_portions(dagi_choice *choice, int index, dagi_portioned *shared);
 
 /* Tasks that were given to a place on trial. */
 int64_t dagi_choice_trials(const dagi_choice *choice);

@@ -31,6 +31,14 @@ typedef struct dagi_times {
     _Atomic int tried;       /* given there on trial */
 } dagi_times;
 
+/* How a class was shared between cores and devices; guarded by the lock of the class. */
+typedef struct dagi_portions {
+    int64_t tasks;
+    double cores, all; /* operations given to them */
+    double owed;       /* operations that cores have not got of their share as it was for each task */
+    double rates;      /* the cores' part by rates, < 0 = not known */
+} dagi_portions;
+
 struct dagi_choice_class {
     dagi_choice_class *next; /* of its list; does not change once it is in there */
     uint64_t hash;
@@ -39,6 +47,7 @@ struct dagi_choice_class {
     _Atomic int lock;
     /* [model * DAGI_SIZES + size]; each is made once, under the lock, and stays. */
     _Atomic(dagi_times *) *times;
+    dagi_portions shares;
 };
 
 /* Transfers between two models; guarded by the lock of the choice but for the atomics. */
@@ -55,6 +64,8 @@ typedef struct dagi_model {
 
 struct dagi_choice {
     int nplaces, nmodels;
+    dagi_portion share; /* fixed after dagi_choice_portion(), as is */
+    int workers;
     int model_of[DAGI_MAX_SPACES]; /* place -> model; 0: the cores */
     dagi_model model[DAGI_MAX_SPACES];
     dagi_link *link; /* [from * nmodels + to] */

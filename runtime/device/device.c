@@ -88,6 +88,8 @@ static dag_status make_choice(struct dagi_devices *all)
     all->choice = dagi_choice_new(places, all->count + 1);
     if (!all->choice)
         return DAG_ERR_NOMEM;
+    int beside = dagi_tasks(all->ctx)->nworkers - all->count; /* each device has a manager */
+    dagi_choice_portion(all->choice, &all->share, beside > 1 ? beside : 1);
     char reason[1536];
     const char *file = all->ctx->settings.perf_model;
     if (*file && dagi_choice_load(all->choice, file, reason, sizeof reason) != 0)
@@ -358,7 +360,9 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
         snprintf(why, size, "device_policy = %s: must be one of %s", name, names);
         return DAG_ERR_SETTING;
     }
-    if (!check_kinds(ctx->settings.device_backend, why, size))
+    dagi_portion share;
+    if (!dagi_portion_read(ctx->settings.core_share, policy, &share, why, size) ||
+        !check_kinds(ctx->settings.device_backend, why, size))
         return DAG_ERR_SETTING;
     offer offers[DAG_DEVICE_KIND_COUNT] = {{NULL, 0}};
     int there = 0, wanted = (int)ctx->settings.gpus;
@@ -378,6 +382,7 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
         return DAG_ERR_NOMEM;
     all->ctx = ctx;
     all->policy = policy;
+    all->share = share;
     const dagi_backend *offered[DAG_DEVICE_KIND_COUNT];
     for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++) {
         offered[k] = offers[k].there > 0 ? offers[k].backend : NULL;

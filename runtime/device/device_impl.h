@@ -11,6 +11,7 @@
 #include "../base/lock.h"
 #include "../data/copies.h"
 #include "backend.h"
+#include "choice.h"
 #include "device.h"
 #include "job.h"
 #include "lane.h"
@@ -220,6 +221,7 @@ struct dagi_devices {
     _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */
     struct dagi_choice *choice;
     const struct dagi_policy *policy; /* fixed */
+    dagi_portion share; /* fixed */
     struct dagi_driver *drivers; /* [nworkers] */
     int16_t worker_node[DAGI_MAX_WORKERS]; /* NUMA node of a worker that is bound; -1 = not known */
     dagi_device *device[DAGI_MAX_DEVICES];

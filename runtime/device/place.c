@@ -228,7 +228,7 @@ static void choose(struct options *o, struct dagi_devices *all, dagi_slip *slip)
                                          .backlog = core_backlog(all, kernel),
                                          .move = moving(all, t, DAGI_HOST)};
     }
-    int best = all->policy->place(all->choice, cls, slip->bytes, o->at, o->n);
+    int best = dagi_choice_take(all->choice, all->policy, cls, slip->bytes, o->at, o->n);
     if (best >= ndevices)
         return;
     slip->device = dagi_device_at(all, o->at[best].place);

@@ -50,9 +50,9 @@ static void learn_nothing(dagi_choice *c, dagi_choice_class *cls, int place, uin
 }
 
 static const dagi_policy policies[] = {
-    {"time", dagi_choice_best, dagi_choice_learn}, /* where it is expected to end first */
-    {"near", place_near, dagi_choice_learn},
-    {"turn", place_turn, learn_nothing},
+    {"time", dagi_choice_best, dagi_choice_learn, 1}, /* where it is expected to end first */
+    {"near", place_near, dagi_choice_learn, 1},
+    {"turn", place_turn, learn_nothing, 0},
 };
 
 const dagi_policy *dagi_policy_named(const char *name, char *names, size_t size)

@@ -1,4 +1,5 @@
 /* What devices did, for programs. */
+#include "choice.h"
 #include "device_impl.h"
 
 #include <dag/dag.h>
@@ -65,6 +66,17 @@ int64_t dag_device_link_bytes(const dag_context *context, int from, int to)
         return -1;
     struct dagi_device *const *device = dagi_tasks(context)->devices->device;
     return to < 0 ? get(&device[from]->counts.bytes_out) : get(&device[to]->counts.from[from + 1]);
+}
+
+int dag_core_share_get(const dag_context *context, int index, dag_core_share *share)
+{
+    const struct dagi_tasks *tasks = context ? dagi_tasks(context) : NULL;
+    dagi_choice *choice = !tasks ? NULL : tasks->devices ? tasks->devices->choice : tasks->no_devices.choice;
+    dagi_portioned s;
+    if (!choice || !share || index < 0 || !dagi_choice_portions(choice, index, &s))
+        return 0;
+    *share = (dag_core_share){s.program, s.name, s.tasks, s.used, s.rates};
+    return 1;
 }
 
 /* Whether the device works at what is first in a lane: it does not where that waits for another one. */

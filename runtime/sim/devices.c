@@ -75,6 +75,9 @@ dag_status dagi_sim_devices_init(struct dagi_sim *s, char *why, size_t size)
     s->devices.policy = dagi_policy_named(s->ctx->settings.device_policy, why, size);
     if (!s->devices.policy)
         return dagi_refuse(why, size, "device_policy: there is no '%s'", s->ctx->settings.device_policy);
+    dagi_portion share;
+    if (!dagi_portion_read(s->ctx->settings.core_share, s->devices.policy, &share, why, size))
+        return DAG_ERR_SETTING;
     s->devices.crew = calloc((size_t)s->nranks, sizeof *s->devices.crew);
     s->devices.all = calloc((size_t)s->devices.count, sizeof *s->devices.all);
     s->devices.link = calloc(2 * nodes * (size_t)links_per_node(m), sizeof *s->devices.link);
@@ -82,6 +85,8 @@ dag_status dagi_sim_devices_init(struct dagi_sim *s, char *why, size_t size)
         snprintf(why, size, "no memory to simulate the devices of %d ranks", s->nranks);
         return DAG_ERR_NOMEM;
     }
+    dagi_choice_portion(s->devices.choice, &share, s->workers > 1 ? s->workers - 1 : 1); /* one manages */
+    dagi_tasks(s->ctx)->no_devices.choice = s->devices.choice;
     dagi_sim_device *next = s->devices.all;
     for (int r = 0; r < s->nranks; r++)
         make_crew(s, r, &next);
@@ -180,7 +185,7 @@ static int choose(struct dagi_sim *s, int rank, struct dag_task *t, const dag_bo
         at[n++] = (dagi_candidate){.place = DAGI_HOST, .backlog = ready,
                                    .move = dagi_sim_moving(s, t, DAGI_HOST)};
     }
-    int best = s->devices.policy->place(s->devices.choice, cls, bytes, at, n);
+    int best = dagi_choice_take(s->devices.choice, s->devices.policy, cls, bytes, at, n);
     return best < devices ? at[best].place - 1 : -1;
 }
 

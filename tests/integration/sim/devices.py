@@ -87,9 +87,32 @@ def others():
         expect(run(driver, *size)["tasks"] == run(driver, *size, gpus=0)["tasks"], f"{driver}: not all tasks run")
 
 
+def shares():
+    """core_share: a worker of 10 Gflop/s beside a device of 20."""
+    machine = """workers = 1\ndevices = 2\ndevice_streams = 1\ndevice_memory = 8G\ndevice_link = 8us 12GB/s
+kernel = gemm * 16:5 64:10 480:10\nkernel = trsm * 16:5 64:10 480:10\nkernel = getrf * 16:5 64:10 480:10
+device_kernel = gemm * 96:20 480:20\ndevice_kernel = trsm * 96:20 480:20\n"""
+    for driver, order in ("dag_gemm", 2048), ("dag_getrf", 3072):
+        size = (driver, "--n", str(order), "--nb", "256")
+        sweep = {r: run(*size, ranks=1, machine=machine, core_share=r) for r in (0, .2, .25, .3, .35, .4, .5, 1)}
+        cost, auto = (run(*size, ranks=1, machine=machine, core_share=how) for how in ("cost", "auto"))
+        most = {name: max(of["core_share"], key=lambda c: c["tasks"]) for name, of in [*sweep.items(), ("auto", auto)]}
+        for r in sweep:
+            expect(abs(most[r]["used"] - r) < 6 / most[r]["tasks"], f"{driver}: {r} became {most[r]}")
+        best = min(sweep, key=lambda r: sweep[r]["time_s"])
+        print(f"{driver}: best {best}, of the rates {most['auto']['rates']}, auto {most['auto']['used']}, "
+              f"{sweep[best]['time_s'] / auto['time_s']:.3f} of the best, cost {sweep[best]['time_s'] / cost['time_s']:.3f}")
+        # Panels are left to cores, so these have less time for updates.
+        expect(abs(best - 1 / 3) < .03 or driver == "dag_getrf" and .2 <= best < 1 / 3, f"{driver}: the best share is {best}")
+        expect(abs(most["auto"]["rates"] - 1 / 3) < .02, f"{driver}: rates come to {most['auto']}")
+        expect(sweep[best]["time_s"] >= .97 * auto["time_s"], f"{driver}: auto is far from the best share")
+        expect("core_share" not in cost, f"{driver}: classes are shared without being asked for it")
+
+
 cholesky()
 product()
 others()
+shares()
 for fault in faults:
     print(fault)
 sys.exit(1 if faults else 0)
