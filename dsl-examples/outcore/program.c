@@ -71,7 +71,8 @@ void dagi_outcore_check(dagi_check *c, dag_matrix *const *matrices, int count,
                 unsupported(c, a->super.name,
                             " is a part of a matrix of which another part is used");
     }
-    if (c->status == DAG_SUCCESS && dag_simulated(c->ctx))
+    /* with the setting `stretch` it is, too, but there programs run */
+    if (c->status == DAG_SUCCESS && dag_simulated(c->ctx) && usable_devices(c->ctx) == 0)
         unsupported(c, "the run is simulated", "");
     if (c->status == DAG_SUCCESS && matrices[0]->prow >= 0 && usable_devices(c->ctx) == 0)
         unsupported(c, dag_devices(c->ctx) ? "all devices have failed" : "there is no device: ",
@@ -102,7 +103,7 @@ bool dagi_outcore_wanted(dagi_check *c, dag_matrix *const *matrices, int count, 
         dagi_outcore_check(c, matrices, count, NULL);
         return c->status == DAG_SUCCESS;
     }
-    if (dag_size(c->ctx) > 1 || dag_simulated(c->ctx) || usable_devices(c->ctx) == 0 ||
+    if (dag_size(c->ctx) > 1 || usable_devices(c->ctx) == 0 ||
         !too_large(c->ctx, matrices, count, times))
         return false;
     dagi_check can = dagi_check_start(c->ctx, c->routine);

@@ -75,9 +75,20 @@ def cores(machine, n, nb):
         raise SystemExit(f"{machine}: {result['time_s']} s for kernels of {wanted}, devices {devices}")
 
 
+def program(machine, driver, n):
+    """A program for devices runs on the same clock."""
+    result, devices = run(machine, driver, "--n", str(n), "--out-of-core", "program", "--layout", "slab")
+    print(f"{machine}: {driver} of order {n} by a program: {result['time_s']:.6f} s")
+    if not result["simulated"] or not 0 < max(devices) <= result["time_s"]:
+        raise SystemExit(f"{machine}: {devices} s on devices; the run says {result}")
+
+
 product("workstation", 2048, 1024)
 product("workstation", 1536, 384)
 product("keeneland", 2176, 1088)
 product("h100", 8192, 2048)
 cores("workstation", 1024, 256)
 cores("keeneland", 384, 96)
+program("workstation", "dag_gemm", 1500)
+program("workstation", "dag_potrf", 1500)
+program("workstation", "dag_getrf", 1500)
