@@ -129,8 +129,9 @@ static void try_neighbours(search *s)
         from = s->best;
         int w = index_of(widths, COUNT(widths), from.b), t = index_of(sizes, COUNT(sizes), from.nb);
         for (int by = -1; by <= 1; by += 2) {
+            int64_t first = from.nb > widths[2] ? widths[2] : widths[0];
             if (from.s + by >= 1 && from.s + by <= MOST_NARROW)
-                consider(s, from.nb, from.s + by, from.b > 0 ? from.b : widths[2]);
+                consider(s, from.nb, from.s + by, from.b > 0 ? from.b : first);
             if (from.s > 0 && w + by >= 0 && w + by < COUNT(widths))
                 consider(s, from.nb, from.s, widths[w + by]);
             if (s->of.nb == 0 && t + by >= 0 && t + by < COUNT(sizes) && may_be(s, sizes[t + by]))
@@ -235,6 +236,12 @@ static bool recall(const question *q, dag_split_choice *choice)
     return false;
 }
 
+static void remember(const question *q, const dag_split_choice *choice)
+{
+    answers[nanswers % REMEMBERED].q = *q;
+    answers[nanswers++ % REMEMBERED].choice = *choice;
+}
+
 static dag_status answer(dag_context *ctx, const question *q, dag_split_choice *choice)
 {
     dagi_split_machine machine;
@@ -246,8 +253,11 @@ static dag_status answer(dag_context *ctx, const question *q, dag_split_choice *
     if (!isfinite(choice->seconds))
         return dag_error(ctx, DAG_ERR_NOMEM, "split = auto: a task of that size does not fit the devices' "
                          "memory, or there is none to find one; give s,b, or none");
-    answers[nanswers % REMEMBERED].q = *q;
-    answers[nanswers++ % REMEMBERED].choice = *choice;
+    remember(q, choice);
+    question given = *q; /* with that tile size the search might end elsewhere */
+    given.of = (dagi_split_cut){.mb = choice->nb, .nb = choice->nb, .kb = choice->nb};
+    if (q->of.nb == 0)
+        remember(&given, choice);
     return DAG_SUCCESS;
 }
 

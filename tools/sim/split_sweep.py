@@ -21,6 +21,7 @@ BIN, MACHINES = sys.argv[1:3]
 WHAT = sys.argv[3:] or ["table", "sweep", "paper"]
 NAMES = ("keeneland", "workstation", "h100")
 ROUTINES = ("potrf", "gemm", "geqrf")
+CUTS = {"geqrf": ((64, 96, 128, 192, 256, 384, 512, 768), (32, 64, 128))} # B and b; its panels are tasks of one core
 
 
 def run(machine, routine, n, *options, placement="cost", update="column"):
@@ -65,8 +66,9 @@ def sweep():
     for machine in NAMES:
         for routine in ROUTINES:
             for n in (3840, 11520):
-                cuts = [(B, s, b, form, placement) for B in (256, 384, 512, 768, 1152, 1536, 2048) for s in (0, 1, 2, 4)
-                        for b in (64, 128, 192) for form in forms(routine) for placement in ("cost", "static")
+                tiles, widths = CUTS.get(routine, ((256, 384, 512, 768, 1152, 1536, 2048), (64, 128, 192)))
+                cuts = [(B, s, b, form, placement) for B in tiles for s in (0, 1, 2, 4)
+                        for b in widths for form in forms(routine) for placement in ("cost", "static")
                         if s * b < B and (s > 0 or b == 64) and B < n]
                 tried = []
                 for B, s, b, form, placement in random.sample(cuts, 24):
@@ -85,8 +87,11 @@ def paper():
         rows = [run("keeneland", "potrf", n, "--split", "auto", placement=p) for p in ("static", "cost")]
         print(f"| {n} | {cut(rows[0])} | {rows[0]['gflops']:.0f} | {rows[0]['device_idle_percent']:.0f} % | {cut(rows[1])} | "
               f"{rows[1]['gflops']:.0f} |", flush=True)
-    r = run("keeneland", "potrf", 34560, "--nb", 960, "--split", "1,192", placement="static")
-    print(f"\n960, 1 x 192, static, n = 34560: {r['gflops']:.0f} Gflop/s, {r['time_s']:.2f} s")
+    print("\n| n = 34560, static | Gflop/s | devices idle |\n|---|---|---|")
+    for cores in (12, 7): # all, and those that compute beside the threads of their runtime
+        for split in ("0,1", "1,64", "1,72", "1,128", "1,192"):
+            r = run("keeneland", "potrf", 34560, "--nb", 960, "--threads", cores, "--split", split, placement="static")
+            print(f"| {cores} cores, 960 cut {split} | {r['gflops']:.0f} | {r['device_idle_percent']:.1f} % |", flush=True)
 
 
 for what in WHAT:
