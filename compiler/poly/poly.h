@@ -143,7 +143,10 @@ int lift_find_size(const poly *m, const sema_global *g, const char *field);
 /* Spelling of a global or member ("A->mt") appended to out; false when e is neither. */
 bool lift_spelling(const sema_info *sema, const ast_expr *e, text *out, const sema_global **root);
 
-/* lift_terms.c. The terms of tasks change places: those of the first task become those of the second,
+/* lift_terms.c. The value of e, read on s, as a function of the parameters of its class alone; NULL: it is
+ * none. */
+isl_pw_aff *lift_of_parameters(const lift_scope *s, const ast_expr *e);
+/* The terms of tasks change places: those of the first task become those of the second,
  * and back. Take their argument. */
 isl_set *poly_turn_set(const poly *m, isl_set *set);
 isl_map *poly_turn_map(const poly *m, isl_map *map);

@@ -57,6 +57,16 @@ static isl_map *around(const verify_model *m, isl_map *rel)
     return isl_map_from_basic_map(isl_map_simple_hull(rel));
 }
 
+/* rel (taken) where the facts hold, or at least there: terms make the cases of facts many. */
+static isl_map *with_facts(const verify_model *m, isl_map *rel)
+{
+    if (!m->terms.on)
+        return isl_map_intersect_params(rel, isl_set_copy(m->facts));
+    isl_set *all = isl_set_from_basic_set(isl_set_simple_hull(isl_set_copy(m->facts)));
+    rel = isl_map_coalesce(isl_map_gist_params(rel, isl_set_copy(m->facts)));
+    return isl_map_intersect_params(rel, all);
+}
+
 /* The same between tasks that are named by all their coordinates (verify_coordinates). `more`: edge
  * by edge, at least those there are, in a form in which a schedule is soon found. */
 static isl_union_map *wide_edges(verify_model *m, const verify_pairs *pairs, const bool *reach,
@@ -64,18 +74,17 @@ static isl_union_map *wide_edges(verify_model *m, const verify_pairs *pairs, con
 {
     isl_map **wide = util_alloc((m->n_classes + 1) * sizeof(*wide));
     for (size_t i = 0; i < m->n_classes; i++)
-        wide[i] = reach[cls * m->n_classes + i]
-                      ? verify_any_terms(m, verify_coordinates(m, &m->classes[i]))
-                      : NULL;
+        wide[i] = reach[cls * m->n_classes + i] ? verify_coordinates(m, &m->classes[i]) : NULL;
     isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
         for (size_t k = 0; k < p->n_ins && in_component(m, reach, cls, p); k++) {
             verify_renew(m);
-            isl_map *rel = verify_any_terms(m, verify_forward(m, p->ins[k]));
-            rel = isl_map_intersect_params(rel, isl_set_copy(m->facts));
+            isl_map *rel = with_facts(m, verify_forward(m, p->ins[k]));
+            isl_map *to = poly_turn_map(&m->poly, isl_map_copy(wide[p->to->cls->index]));
             rel = isl_map_apply_domain(rel, isl_map_copy(wide[p->from->cls->index]));
-            rel = isl_map_apply_range(rel, isl_map_copy(wide[p->to->cls->index]));
+            rel = isl_map_coalesce(verify_share_terms(m, isl_map_apply_range(rel, to)));
+            rel = verify_any_terms(m, rel);
             rel = isl_map_detect_equalities(rel);
             rel = more ? around(m, rel) : isl_map_coalesce(rel);
             all = isl_union_map_union(all, isl_union_map_from_map(rel));

@@ -225,7 +225,8 @@ static side make_side(verify_model *m, const verify_pair *p, verify_edge *const 
     bool exact = true;
     for (size_t i = 0; i < n; i++)
         exact = exact && edges[i]->exact && verify_class_of(m, edges[i]->sema->target_class)->exact;
-    s.most = exact ? isl_map_copy(s.least) : verify_union(m, p->from, p->to, edges, n, false);
+    s.least = verify_share_terms(m, s.least);
+    s.most = exact ? isl_map_copy(s.least) : verify_share_terms(m, verify_union(m, p->from, p->to, edges, n, false));
     return s;
 }
 

@@ -255,6 +255,14 @@ static isl_map *value_of(const lift_layout *l, const verify_class *c, int dim)
     return isl_map_gist_domain(split(set, c), isl_set_copy(c->space));
 }
 
+/* The same where values are functions of terms. */
+static isl_map *term_value_of(const lift_layout *l, const verify_class *c, const sema_local *local)
+{
+    isl_pw_aff *value = lift_of_parameters(&l->scope, local->ast->value->lo);
+    value = isl_pw_aff_gist(value, isl_set_reset_tuple_id(isl_set_copy(c->space)));
+    return value ? isl_map_set_tuple_id(isl_map_from_pw_aff(value), isl_dim_in, isl_id_copy(c->id)) : NULL;
+}
+
 isl_map *verify_coordinates(verify_model *m, const verify_class *c)
 {
     lift_layout l = layout_begin(m, c, 0, 0, NULL);
@@ -262,8 +270,10 @@ isl_map *verify_coordinates(verify_model *m, const verify_class *c)
     for (size_t i = 0; i < l.scope.n_vars; i++) {
         const lift_var *v = &l.scope.vars[i];
         for (size_t k = 0; k < c->sema->n_locals; k++)
-            if (v->key == &c->sema->locals[k] && adds_coordinate(&l, v->key, v))
-                all = isl_map_flat_range_product(all, value_of(&l, c, v->dim));
+            if (v->key == &c->sema->locals[k] && adds_coordinate(&l, v->key, v)) {
+                isl_map *value = m->terms.on ? term_value_of(&l, c, v->key) : value_of(&l, c, v->dim);
+                all = isl_map_flat_range_product(all, value);
+            }
     }
     isl_set_free(l.scope.within);
     isl_space_free(l.scope.space);

@@ -161,6 +161,9 @@ isl_map *verify_possible(verify_model *m, isl_map *map);
 /* For some, or for all, possible values of the terms of tasks. Take map. */
 isl_map *verify_any_terms(verify_model *m, isl_map *map);
 isl_map *verify_all_terms(verify_model *m, isl_map *map);
+/* The same relation of two tasks with terms of the second one written as those of the first which are of the
+ * same number. Takes map. */
+isl_map *verify_share_terms(verify_model *m, isl_map *map);
 /* Does the relation depend on terms of tasks? */
 bool verify_has_terms(const verify_model *m, isl_map *map);
 

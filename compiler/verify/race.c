@@ -214,7 +214,8 @@ static void report_doubts(verify_model *m, const doubts *d)
 static isl_map *conflicts(verify_model *m, const verify_edge *a, const verify_edge *b)
 {
     isl_map *back = isl_map_reverse(poly_turn_map(&m->poly, isl_map_copy(b->rel)));
-    isl_map *both = verify_any_terms(m, isl_map_apply_range(isl_map_copy(a->rel), back));
+    isl_map *both = verify_possible(m, isl_map_apply_range(isl_map_copy(a->rel), back));
+    both = verify_any_terms(m, both);
     if (a == b)
         both = isl_map_subtract(both, isl_map_identity(isl_map_get_space(both)));
     return isl_map_intersect_params(both, isl_set_copy(m->facts));

@@ -56,13 +56,14 @@ static isl_pw_aff *number_of(const scene *s, long value)
     return isl_pw_aff_from_aff(isl_aff_val_on_domain(isl_local_space_from_space(space), v));
 }
 
-/* pa (taken), of the parameters of one task, as a function of those of both. */
-static isl_pw_aff *spread(const scene *s, const poly_term *t, bool second, isl_pw_aff *pa)
+/* pa (taken), of the parameters of one task, as a function of those of both, and of what else tasks are
+ * named by. */
+static isl_pw_aff *spread(const scene *s, bool second, isl_pw_aff *pa)
 {
-    unsigned behind = !t->cls ? s->n_first + s->n_second : second ? 0 : s->n_second;
     if (second)
         pa = isl_pw_aff_insert_dims(poly_turn_value(&s->m->poly, pa), isl_dim_in, 0, s->n_first);
-    return isl_pw_aff_insert_dims(pa, isl_dim_in, (unsigned)isl_pw_aff_dim(pa, isl_dim_in), behind);
+    unsigned own = (unsigned)isl_pw_aff_dim(pa, isl_dim_in);
+    return isl_pw_aff_insert_dims(pa, isl_dim_in, own, s->n_first + s->n_second - own);
 }
 
 static void add_view(scene *s, const poly_term *t, bool second)
@@ -73,7 +74,7 @@ static void add_view(scene *s, const poly_term *t, bool second)
     v->value = param_of(s, v->place);
     v->by = t->kind == POLY_CALL ? NULL : param_of(s, t->by);
     for (int i = 0; i < POLY_VALUES; i++)
-        v->of[i] = t->of[i] ? spread(s, t, second, isl_pw_aff_copy(t->of[i])) : NULL;
+        v->of[i] = t->of[i] ? spread(s, second, isl_pw_aff_copy(t->of[i])) : NULL;
 }
 
 static scene look(verify_model *m, isl_map *map)
@@ -217,11 +218,14 @@ static isl_set *more_axiom(const scene *s, const view *v)
         isl_set_free(other);
         small = isl_pw_aff_eq_set(copy(v->of[0]), copy(zero));
         says = isl_pw_aff_eq_set(copy(v->value), copy(zero));
+        /* P*x >= P + x - 1 for x >= 1 */
+        isl_pw_aff *one = number_of(s, 1);
+        isl_pw_aff *least = isl_pw_aff_sub(isl_pw_aff_add(copy(v->by), copy(v->of[0])), copy(one));
+        isl_pw_aff *most = isl_pw_aff_sub(isl_pw_aff_add(copy(v->of[0]), one), copy(v->by));
         isl_set *up = isl_set_intersect(isl_pw_aff_gt_set(copy(v->of[0]), copy(zero)),
-                                        isl_pw_aff_ge_set(copy(v->value), copy(v->by)));
-        isl_set *down = isl_set_intersect(
-            isl_pw_aff_lt_set(copy(v->of[0]), copy(zero)),
-            isl_pw_aff_le_set(copy(v->value), isl_pw_aff_neg(copy(v->by))));
+                                        isl_pw_aff_ge_set(copy(v->value), least));
+        isl_set *down = isl_set_intersect(isl_pw_aff_lt_set(copy(v->of[0]), copy(zero)),
+                                          isl_pw_aff_le_set(copy(v->value), most));
         other = isl_set_union(up, down);
     }
     isl_pw_aff_free(zero);
@@ -306,10 +310,23 @@ static isl_set *calls_axiom(const scene *s, const view *a, const view *b)
     return isl_set_union(all, isl_set_union(rest, apart));
 }
 
+/* x = P * (x / P) + x % P. NULL: these are of two numbers. */
+static isl_set *division_axiom(const scene *s, const view *quotient, const view *remainder)
+{
+    const view *w = product_of(s, quotient);
+    if (!w || isl_pw_aff_plain_is_equal(quotient->of[0], remainder->of[0]) != isl_bool_true)
+        return NULL;
+    return isl_pw_aff_eq_set(copy(remainder->of[0]), isl_pw_aff_add(copy(w->value), copy(remainder->value)));
+}
+
 /* The same number has the same value; greater ones have no smaller quotients, and products that are whole
  * divisors apart. */
 static isl_set *pair_axiom(const scene *s, const view *a, const view *b)
 {
+    if (a->term->by == b->term->by && a->term->kind == POLY_REMAINDER && b->term->kind == POLY_QUOTIENT)
+        return division_axiom(s, b, a);
+    if (a->term->by == b->term->by && b->term->kind == POLY_REMAINDER && a->term->kind == POLY_QUOTIENT)
+        return division_axiom(s, a, b);
     if (a->term->kind != b->term->kind || a->term->by != b->term->by)
         return NULL;
     if (a->term->kind == POLY_CALL)
@@ -359,8 +376,10 @@ static bool *taking_part(const scene *s, isl_map *map)
         more = false;
         for (size_t i = 0; i < s->n; i++)
             for (size_t k = 0; k < s->n; k++)
-                if (part[i] != part[k] && depends(&s->views[i], s->views[k].place))
-                    part[i] = part[k] = more = true;
+                if (part[i] && !part[k] && (depends(&s->views[i], s->views[k].place) ||
+                                            (s->views[i].term->kind == POLY_QUOTIENT &&
+                                             product_of(s, &s->views[i]) == &s->views[k])))
+                    part[k] = more = true;
     }
     return part;
 }
@@ -406,6 +425,44 @@ isl_set *verify_possible_set(verify_model *m, isl_set *set)
     if (!m->terms.on || !set || isl_set_has_tuple_id(set) != isl_bool_true)
         return set;
     return isl_map_domain(verify_possible(m, isl_map_from_domain(set)));
+}
+
+/* a instead of b, which is the same in the relation (taken). */
+static isl_map *write_as(const scene *s, isl_map *map, const view *a, const view *b)
+{
+    map = where(s, map, isl_pw_aff_eq_set(copy(a->value), copy(b->value)));
+    return isl_map_eliminate(map, isl_dim_param, (unsigned)b->place, 1);
+}
+
+/* b is of the second task, a of the first. */
+static isl_map *share_view(const scene *s, isl_map *map, const view *a, const view *b)
+{
+    bool alike = a->term->kind == b->term->kind && a->term->by == b->term->by && a->place != b->place &&
+                 a->term->kind != POLY_CALL && a->place < (int)s->m->poly.n_params + POLY_OWN_TERMS &&
+                 b->place >= (int)s->m->poly.n_params + POLY_OWN_TERMS && b->term->cls;
+    const view *p = alike && a->term->kind == POLY_QUOTIENT ? product_of(s, a) : NULL;
+    const view *q = p ? product_of(s, b) : NULL;
+    if (!alike || !(involves(map, b->place) || (q && involves(map, q->place))))
+        return map;
+    isl_map *apart = where(s, isl_map_copy(map), isl_pw_aff_ne_set(copy(a->of[0]), copy(b->of[0])));
+    bool same = is_nothing(apart);
+    isl_map_free(apart);
+    if (same && q)
+        map = write_as(s, map, p, q);
+    return same ? write_as(s, map, a, b) : map;
+}
+
+isl_map *verify_share_terms(verify_model *m, isl_map *map)
+{
+    if (!map || !verify_has_terms(m, map))
+        return map;
+    map = isl_map_align_params(map, isl_space_copy(m->poly.param_space));
+    scene s = look(m, map);
+    for (size_t i = 0; i < s.n; i++)
+        for (size_t k = 0; k < s.n; k++)
+            map = share_view(&s, map, &s.views[i], &s.views[k]);
+    look_away(&s);
+    return map;
 }
 
 bool verify_has_terms(const verify_model *m, isl_map *map)
