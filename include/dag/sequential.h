@@ -49,6 +49,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifndef DAG_SEQ_PRECISION
 #define DAG_SEQ_PRECISION d
@@ -60,9 +61,11 @@
 
 #if defined(__GNUC__)
 #define DAG_SEQ_UNUSED __attribute__((unused))
+#define DAG_SEQ_TO_THE_END __attribute__((cleanup(dag_seq_forget)))
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #else
 #define DAG_SEQ_UNUSED
+#define DAG_SEQ_TO_THE_END
 #endif
 
 /** A tile among the parameters of a kernel: T, its rows T_m, columns T_n, leading dimension
@@ -74,6 +77,15 @@
 #define DAG_TILE_IN(T) \
     const elem_t *T DAG_SEQ_UNUSED, int T##_m DAG_SEQ_UNUSED, int T##_n DAG_SEQ_UNUSED, \
         int T##_ld DAG_SEQ_UNUSED
+/**
+ * An array of tiles inside a nest, outside of its loops: W(i, j), with
+ * `#define W(i, j) DAG_AT(W, i, j)`, has the mb rows and nb columns of a whole tile of the matrix
+ * A, and the place of A(i, j). A kernel writes it as a whole before others read it. In the graph it
+ * has no memory; in a serial program it lives to the end of the nest (without GNU C: of the
+ * program).
+ */
+#define DAG_TILES(W, A) \
+    dag_matrix W##_tiles DAG_SEQ_TO_THE_END = dag_seq_tiles(A), *const W DAG_SEQ_UNUSED = &W##_tiles
 /** Tile (i, j) of a matrix as an argument of a kernel. */
 #define DAG_AT(A, i, j) \
     (elem_t *)dag_seq_tile(A, i, j, NULL), (int)dag_matrix_tile_rows(A, i), \
@@ -144,6 +156,40 @@ DAG_SEQ_UNUSED static int dag_seq_ld(const dag_matrix *a, int64_t i, int64_t j)
     int64_t ld = 0;
     dag_seq_tile(a, i, j, &ld);
     return (int)ld;
+}
+
+/* What DAG_TILES declares. */
+DAG_SEQ_UNUSED static dag_matrix dag_seq_tiles(const dag_matrix *like)
+{
+    dag_matrix w;
+    size_t size = (size_t)like->mt * (size_t)like->mb * (size_t)like->nt * (size_t)like->nb;
+    memset(&w, 0, sizeof w);
+    w.m = w.m_loc = w.lld = like->mt * like->mb;
+    w.n = w.n_loc = like->nt * like->nb;
+    w.mb = like->mb;
+    w.nb = like->nb;
+    w.mt = like->mt;
+    w.nt = like->nt;
+    w.p = w.q = 1;
+    w.prec = like->prec;
+    w.layout = DAG_LAYOUT_SLAB;
+    w.uplo = DAG_GENERAL;
+    w.base = (char *)calloc(size + 1, sizeof(elem_t));
+    if (w.base == NULL) {
+        fprintf(stderr, "no memory for %lld x %lld tiles of a nest\n", (long long)w.mt,
+                (long long)w.nt);
+        abort();
+    }
+    return w;
+}
+
+/* Tasks of OpenMP may use it until then. */
+DAG_SEQ_UNUSED static void dag_seq_forget(dag_matrix *w)
+{
+#ifdef _OPENMP
+#pragma omp taskwait
+#endif
+    free(w->base);
 }
 
 DAG_SEQ_UNUSED static void *dag_seq_workspace(size_t bytes)

@@ -171,6 +171,8 @@ void seq_make_accesses(flows *w)
         const char *array = f->globals[i].name;
         unsigned step = seq_in_parts(w, array, n) ? DAG_REGION_LOWER_STRICT : DAG_REGION_FULL;
         add_memory(w, array, true, n, DAG_REGION_FULL);
+        if (f->globals[i].like) /* nobody has it behind the nest */
+            continue;
         for (unsigned part = step; part <= DAG_REGION_FULL; part <<= 1)
             add_memory(w, array, false, n, part);
     }

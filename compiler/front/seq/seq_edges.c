@@ -297,6 +297,11 @@ static void lines_free(lines *l)
 static bool put_side(const seq_file *f, verify_model *m, const seq_graph *g, const seq_end *here,
                      bool in, seq_edges_text *all, text *out)
 {
+    const char *like = in ? seq_begins_like(f, here) : NULL;
+    if (like) {
+        text_printf(out, "<- NEW [type = %s]\n", like);
+        return true;
+    }
     lines l = {.f = f, .m = m, .here = here};
     l.space = seq_name_dims(isl_set_copy(here->space), here->dims, here->n_dims, 0);
     const seq_relay *relay = here->relay >= 0 ? &all->relays[here->relay] : NULL;

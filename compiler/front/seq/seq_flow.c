@@ -15,7 +15,8 @@ static bool carry(flows *w)
     bool again = false;
     for (size_t i = 0; i < w->n; i++) {
         const access *a = &w->list[i];
-        if (!a->end || w->f->calls[a->call]->kernel->params[a->end->param].access != SEQ_OUT)
+        if (!a->end || w->f->calls[a->call]->kernel->params[a->end->param].access != SEQ_OUT ||
+            seq_like(w->f, a->array))
             continue;
         isl_set *stored = isl_set_empty(isl_set_get_space(a->end->space));
         for (size_t k = 0; k < w->g->n_edges; k++)
@@ -95,13 +96,13 @@ static bool compute(const seq_file *f, verify_model *m, seq_graph *g, seq_edges_
     seq_make_accesses(&w);
     deps d;
     seq_solve(&w, &d);
-    *ok = seq_join_stores(&w, &d);
+    *ok = seq_check_written(&w, &d) && seq_join_stores(&w, &d);
     for (size_t i = 0; i < d.n; i++)
         if (d.items[i].from->end && d.items[i].to->end)
             seq_add_edge(&w, d.items[i].from->end, d.items[i].to->end, isl_map_copy(d.items[i].rel),
                          seq_passed(f, d.items[i].to->end));
     for (size_t i = 0; i < f->n_globals; i++)
-        if (f->globals[i].matrix) {
+        if (f->globals[i].matrix && !f->globals[i].like) {
             seq_put_memory(&w, &d, f->globals[i].name, true);
             put_stores(&w, &d, f->globals[i].name);
         }

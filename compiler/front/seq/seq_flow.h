@@ -65,6 +65,10 @@ bool seq_join_stores(const flows *w, deps *d);
 /* What of its tile goes along an edge to `to`. */
 unsigned seq_passed(const seq_file *f, const seq_end *to);
 
+/* seq_local.c: every tile of an array inside the nest is written before it is read. False: one is
+ * not (reported). */
+bool seq_check_written(const flows *w, const deps *d);
+
 /* seq_relays.c: the edges between flows and memory, and the relays that some of them pass. */
 void seq_put_memory(flows *w, const deps *d, const char *array, bool before);
 

@@ -124,6 +124,7 @@ typedef struct seq_global {
     bool matrix, integer;
     bool by_value;       /* a matrix whose members the nest reaches with '.' */
     const char *aligned; /* NULL: not said */
+    const char *like;    /* an array of tiles inside the nest, as this matrix; NULL: a parameter */
 } seq_global;
 
 /* How the nest names a tile: addr(A, i, j), whose first word is maybe a type of matrices. */
@@ -197,8 +198,15 @@ typedef struct seq_tile_parts {
 bool seq_tile_parts_of(const seq_file *f, const seq_token *t, const seq_token *stop,
                        seq_tile_parts *p);
 
+typedef struct seq_end seq_end;
+
 bool seq_is_conditional(const seq_call *c);
 const seq_global *seq_find_global(const seq_file *f, const char *name);
+/* seq_local.c: the matrix whose tiles those of an array inside the nest are like; NULL: it is a
+ * parameter. */
+const char *seq_like(const seq_file *f, const char *array);
+/* The matrix whose shape the new tiles have that a flow writes; NULL: it writes no such. */
+const char *seq_begins_like(const seq_file *f, const seq_end *end);
 /* Reports; always false. */
 bool seq_error(const seq_file *f, const char *check, src_range where, const char *fmt, ...)
     UTIL_PRINTF(4, 5);
@@ -213,8 +221,6 @@ const seq_token *seq_seek(const src_set *sources, const seq_token *t, const seq_
 src_range seq_span(const seq_token *begin, const seq_token *end); /* without `end` */
 
 /* ---- the graph as text (seq_text.c) ---------------------------------------------------------- */
-
-typedef struct seq_end seq_end;
 
 /* A class that stands for no call: tiles of an array set out (gives), or come home. */
 typedef struct seq_relay {

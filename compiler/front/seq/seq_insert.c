@@ -269,7 +269,11 @@ static bool can_insert(const seq_file *f)
     if (f->n_calls == 0)
         return seq_error(f, "seq-unsupported", f->graph, "a nest without calls inserts nothing");
     for (size_t i = 0; i < f->n_globals; i++)
-        if (f->globals[i].by_value)
+        if (f->globals[i].like)
+            return seq_error(f, "seq-unsupported", f->globals[i].where,
+                             "--emit=insert knows no arrays of tiles inside the nest: make it a "
+                             "parameter");
+        else if (f->globals[i].by_value)
             return seq_error(f, "seq-unsupported", f->globals[i].where,
                              "--emit=insert needs matrices that are a 'dag_matrix *'");
     for (size_t i = 0; i < f->n_kernels; i++)

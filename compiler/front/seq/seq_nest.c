@@ -254,13 +254,14 @@ static bool read_statement(seq_nest *n)
         n->t++;
         return true;
     }
+    if (seq_nest_is(n, t, "DAG_TILES") && seq_nest_is(n, t + 1, "("))
+        return seq_read_tiles(n);
     if (t->kind == SEQ_WORD && seq_nest_is(n, t + 1, "("))
         return read_call(n);
     if (t->kind == SEQ_WORD && seq_nest_is(n, t + 2, "["))
-        return seq_error(
-            n->f, "seq-unsupported", t->range,
-            "arrays inside the nest are not understood yet: make it a parameter of the "
-            "graph");
+        return seq_error(n->f, "seq-unsupported", t->range,
+                         "arrays inside the nest are arrays of tiles, 'DAG_TILES(W, A);': their "
+                         "tiles are like those of the matrix A");
     return seq_not_understood(n, t,
                               "a nest has 'for', 'if', blocks, definitions of integers, and calls "
                               "of kernels");

@@ -43,5 +43,7 @@ bool seq_has_values(const seq_nest *n, const seq_token *begin, const seq_token *
 const seq_token *seq_definition_at(const seq_nest *n, bool *integer);
 bool seq_read_definition(seq_nest *n, const seq_token *first, bool integer);
 bool seq_read_assignment(seq_nest *n);
+/* seq_local.c: DAG_TILES(W, A); */
+bool seq_read_tiles(seq_nest *n);
 
 #endif

@@ -191,12 +191,12 @@ static void put_name(text *out, const seq_file *f)
                     "#endif\n",
                     f->tile.type, f->tile.type);
     text_puts(out, "#define DAG_CHECK_NEST(");
-    for (size_t i = 0; i < f->n_globals; i++)
+    for (size_t i = 0; i < f->n_globals && !f->globals[i].like; i++)
         text_printf(out, "%sdag_check_a%zu", i ? ", " : "", i);
     text_puts(out, ") ");
     text_add(out, src_text(f->sources, f->graph_name), src_range_len(f->graph_name));
     text_puts(out, "(");
-    for (size_t i = 0; i < f->n_globals; i++)
+    for (size_t i = 0; i < f->n_globals && !f->globals[i].like; i++)
         text_printf(out, "%s%sdag_check_a%zu", i ? ", " : "", f->globals[i].by_value ? "*" : "", i);
     text_puts(out, ")\n");
 }

@@ -52,10 +52,14 @@ const diag_check seq_checks[] = {
 "one name would not be seen under the other, as it is when the nest runs serially. Change the bounds so\n"
 "that it does not happen, add a kernel for that case, or rule the case out with 'assume'.\n"},
 {"seq-unsupported", FATAL, FATAL, "a nest that dagcc does not understand yet",
-"Arrays inside the nest are not understood in sequential nests yet: make them parameters of the graph.\n"
-"And of a tile of which kernels\n"
-"change regions, each part is stored by the task that changed it last; where that is the diagonal\n"
-"alone, the region has no name: let a later kernel change LOWER or UPPER instead of the strict one.\n"},
+"Of a tile of which kernels change regions, each part is stored by the task that changed it last; where\n"
+"that is the diagonal alone, the region has no name: let a later kernel change LOWER or UPPER instead of\n"
+"the strict one. Arrays inside a nest are arrays of tiles, 'DAG_TILES(W, A);', which is said outside of\n"
+"loops and conditions.\n"},
+{"seq-unwritten", FATAL, FATAL, "a nest reads a tile of an array inside it that no task wrote",
+"Tiles of an array that DAG_TILES declares have no memory: each begins in a task that writes it as a\n"
+"whole, 'out(W)'. Write it before it is read, change the bounds so that the task of the message is not\n"
+"there, rule the case out with 'assume', or make the array a parameter of the graph.\n"},
 {"seq-undecided", FATAL, FATAL, "the edges of a nest could not be derived",
 "Deriving edges took more work than is allowed (--max-operations), or an edge cannot be written in the\n"
 "language. Divide the nest, simplify its subscripts, or write the graph as a .jdf.\n"},

@@ -36,6 +36,8 @@ static void put_globals(seq_writer *w)
     seq_put(w, "\n");
     for (size_t i = 0; i < f->n_globals; i++) {
         const seq_global *g = &f->globals[i];
+        if (g->like && w->edges) /* its tiles are NEW */
+            continue;
         bool one_word = !strpbrk(g->type, " *");
         seq_stand_for(w, g->where);
         seq_put_source(w, g->where);
@@ -156,9 +158,14 @@ static void put_locals(seq_writer *w, const scope *in)
     seq_put_scalars(w, c);
 }
 
+/* Tiles that are declared inside have the places of those that they are like. */
 static void put_element(seq_writer *w, const seq_argument *a)
 {
-    seq_put_source(w, a->where);
+    const char *like = w->edges ? seq_like(w->f, a->array) : NULL;
+    if (like)
+        seq_put(w, "%s", like);
+    else
+        seq_put_source(w, a->where);
     seq_put(w, "(");
     seq_put_source(w, a->row);
     seq_put(w, ", ");

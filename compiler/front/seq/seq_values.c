@@ -108,6 +108,11 @@ bool seq_has_values(const seq_nest *n, const seq_token *begin, const seq_token *
         bool known = !name || member || !seq_find_declared(n, name) || seq_is_temp(n, name);
         for (size_t i = 0; i < n->n_items; i++)
             known = known || n->items[i]->name == name;
+        if (name && !member && seq_like(n->f, name))
+            return seq_error(n->f, "seq-call", t->range,
+                             "'%s' is an array of tiles inside the nest: calls take its tiles, and "
+                             "all else is said of '%s'",
+                             name, seq_like(n->f, name));
         if (!known)
             return seq_error(n->f, "seq-syntax", t->range,
                              "'%s' has no value here: one holds to the end of the block in which "

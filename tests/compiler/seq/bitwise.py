@@ -10,7 +10,6 @@ out, and the next one drawn; why it was is what nests.py looks at.
 """
 import itertools
 import os
-import random
 import subprocess
 import sys
 import tempfile
@@ -39,7 +38,7 @@ def kernel_text(kernel):
 
 def draw(number):
     """The nest of nests.py; None: all its loops are empty."""
-    nest = Nest(random.Random(number), random.Random(f"regions {number}"))
+    nest = Nest(number)
     for kernel in nest.kernels:
         kernel.name = f"N{number}_{kernel.name}"
     if not nest.run(MOST_TILES):

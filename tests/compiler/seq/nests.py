@@ -27,15 +27,21 @@ HEAD = """#include <dag/sequential.h>
 
 
 class Kernel:
-    def __init__(self, r, regions, name):
+    def __init__(self, name, kinds):
         self.name = name
+        self.tiles = [(f"T{i}", kind) for i, kind in enumerate(kinds)]
+        self.regions = ["FULL"] * len(kinds)
+
+    @classmethod
+    def draw(cls, r, regions, name):
         n = r.randint(1, 3)
         kinds = ["in"] * (n - 1) + ["inout" if r.random() < 0.8 else "out"]
         if n == 3 and r.random() < 0.3:
             kinds[1] = "inout"
-        self.tiles = [(f"T{i}", kind) for i, kind in enumerate(kinds)]
+        kernel = cls(name, kinds)
         part = regions.random() < 0.3
-        self.regions = [regions.choice(sorted(REGIONS)) if part and kind != "out" else "FULL" for kind in kinds]
+        kernel.regions = [regions.choice(sorted(REGIONS)) if part and kind != "out" else "FULL" for kind in kinds]
+        return kernel
 
     def clauses(self):
         """What the pragma says, and the parameters."""
@@ -51,14 +57,26 @@ class Kernel:
 
 class Nest:
     """Statements are ("for", var, lo, hi, step, body), ("if", cond, body, else), ("call", kernel, tiles);
-    expressions are texts that C and Python read alike but for '/' (C's on what is not negative)."""
+    expressions are texts that C and Python read alike but for '/' (C's on what is not negative). In every fifth
+    nest C is an array inside of it: its tiles are written first, and read at the end."""
 
-    def __init__(self, r, regions):
+    def __init__(self, number):
+        r = random.Random(number)
         self.r = r
-        self.regions = regions
+        self.regions = random.Random(f"regions {number}")
+        self.local = random.Random(f"local {number}").random() < 0.2
         self.kernels = []
         self.n_vars = 0
         self.body = [self.statement([], 0) for _ in range(r.randint(1, 2))]
+        if self.local:
+            self.body = [self.all_tiles(["out"], "C"), *self.body, self.all_tiles(["in", "inout"], "CA")]
+
+    def all_tiles(self, kinds, arrays):
+        """A task for each tile of the arrays."""
+        kernel = Kernel(f"K{len(self.kernels)}", kinds)
+        self.kernels.append(kernel)
+        inner = ("for", "y", "0", "A->mt - 1", 1, [("call", kernel, [(array, "x", "y") for array in arrays])])
+        return ("for", "x", "0", "A->mt - 1", 1, [inner])
 
     def subscript(self, scope):
         r = self.r
@@ -93,7 +111,7 @@ class Nest:
 
     def call(self, scope):
         r = self.r
-        kernel = Kernel(r, self.regions, f"K{len(self.kernels)}")
+        kernel = Kernel.draw(r, self.regions, f"K{len(self.kernels)}")
         self.kernels.append(kernel)
         arrays = r.sample("ABC", 3) if r.random() < 0.7 else r.choices("AB", k=3)
         tiles = [(array, self.subscript(scope), self.subscript(scope))
@@ -124,11 +142,14 @@ class Nest:
                     args = ", ".join(f"{a}({i}, {j})" for a, i, j in s[2])
                     lines.append(f"{pad}{s[1].name}({args});")
 
+        if self.local:
+            lines.append("    DAG_TILES(C, A);")
         put(self.body, 1)
+        given = "other" if self.local else "C"
         return (head + "".join(kernel_text(k) for k in self.kernels) +
                 "#pragma dag graph assume(A->mt == A->nt) assume(B->mt == A->mt && B->nt == A->mt) \\\n"
-                "    assume(C->mt == A->mt && C->nt == A->mt)\n"
-                f"static void {name}(dag_matrix *A, dag_matrix *B, dag_matrix *C)\n{{\n" + "\n".join(lines) + "\n}\n")
+                f"    assume({given}->mt == A->mt && {given}->nt == A->mt)\n"
+                f"static void {name}(dag_matrix *A, dag_matrix *B, dag_matrix *{given})\n{{\n" + "\n".join(lines) + "\n}\n")
 
     def run(self, size):
         """Tasks, accesses in order: (task, [(flow, kind, element, region)])."""
@@ -260,7 +281,7 @@ def main():
     refused = {None: 0, "alias": 0, "undecided": 0, "diagonal": 0}
     with tempfile.TemporaryDirectory() as directory:
         for n in range(count):
-            nest = Nest(random.Random(seed + n), random.Random(f"regions {seed + n}"))
+            nest = Nest(seed + n)
             try:
                 refused[check(dagcc, nest, directory)] += 1
             except SystemExit as e:
