@@ -18,7 +18,7 @@
  * names one of its collections, nobody waits for it, and dag_fini() is refused: DAG_ERR_STATE. Before and
  * behind it other pools may use the collections as ever.
  *
- * docs/design/insertion.md says how it works, and what is not there yet.
+ * docs/design/insertion.md says how it works.
  */
 #ifndef DAG_INSERT_H
 #define DAG_INSERT_H

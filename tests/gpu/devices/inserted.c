@@ -143,10 +143,31 @@ static int negate_body(struct dag_task *task, const int *args, const view *t)
 }
 DAG_KERNEL(negate, int, negate_body, NULL, 0, DAG_TILE_RW)
 
-static const dag_insert_kernel *const kernels[] = {&mix, &couple, &four, &set, &twice, &negate};
+/* Regions, whose versions come from devices and go there. */
+static int lower_body(struct dag_task *task, const int *args, const view *t)
+{
+    (void)task, (void)args;
+    for (int j = 0; j < TILE; j++)
+        for (int i = j; i < TILE; i++)
+            ((double *)t[0].ptr)[i + j * t[0].ld] *= -1;
+    return 0;
+}
+static int upper_body(struct dag_task *task, const int *args, const view *t)
+{
+    (void)task, (void)args;
+    for (int j = 0; j < TILE; j++)
+        for (int i = 0; i < j; i++)
+            ((double *)t[1].ptr)[i + j * t[1].ld] = ((const double *)t[0].ptr)[i + j * t[0].ld];
+    return 0;
+}
+DAG_KERNEL(lower, int, lower_body, NULL, 0, DAG_TILE_PART(DAG_TILE_RW, DAG_REGION_LOWER))
+DAG_KERNEL(upper, int, upper_body, NULL, 1, DAG_TILE_PART(DAG_TILE_READ, DAG_REGION_UPPER_STRICT),
+           DAG_TILE_PART(DAG_TILE_WRITE, DAG_REGION_UPPER_STRICT))
+
+static const dag_insert_kernel *const kernels[] = {&mix, &couple, &four, &set, &twice, &negate, &lower, &upper};
 enum { KINDS = sizeof kernels / sizeof kernels[0], PERMUTATION = -1 };
 /* Which of its tiles is the permutation. */
-static const int turn_of[KINDS] = {1, 2, 1, 1, 0, -1};
+static const int turn_of[KINDS] = {1, 2, 1, 1, 0, -1, -1, -1};
 
 /* ---- programs ---------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from harness.figures import Contestant, Figure, Point
+from la import inserted
 from la.far import Far
 
 # Names, arguments and titles of the rows of our routines.
@@ -482,6 +483,6 @@ def figures(env):
         better="higher", plot="lines", xlabel="order", logx=True, logy=False)
     others = ((library, why_library), (scalapack, why_scalapack), (starpu, why_starpu))
     env.core = blas_core(env)
-    return [cholesky, Start(env).figure(), Far(env).figure(),
+    return [cholesky, Start(env).figure(), Far(env).figure(), inserted.figure(env, Routine, TILES),
             *[figure(env, *what, others) for what in OTHERS + MORE],
             tall_qr(env, others), *systems(env, Linpack(env, shutil.which("hpcc")))]
