@@ -74,6 +74,11 @@ if(TARGET dag_sim AND TARGET dag_driver)
         dag_add_script_test(sim_planner LABELS full TIMEOUT 1800
             COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/sim/planner.py"
                 "$<TARGET_FILE_DIR:dag_gemm>")
+        foreach(page IN ITEMS linpack products)
+            dag_add_script_test(sim_page_${page} LABELS integration
+                COMMAND "${Python3_EXECUTABLE}" -B "${PROJECT_SOURCE_DIR}/tools/sim/${page}.py"
+                    "$<TARGET_FILE_DIR:dag_sim>" --quick)
+        endforeach()
         dag_add_script_test(sim_far LABELS integration
             COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/far.py"
                 "$<TARGET_FILE_DIR:dag_sim>")
