@@ -76,6 +76,18 @@ static dag_status compare_inputs(dag_context *ctx, const hpl_input *in)
     return status;
 }
 
+/* Where it is known what messages take. */
+static void grid_by_network(const dag_context *ctx, int64_t n, int64_t nb, dag_grid_choice *grid)
+{
+    const hpl_costs *costs = hpl_costs_known();
+    hpl_choice choice = hpl_choose(costs, n, nb, 0, 0);
+    *grid = (dag_grid_choice){.p = choice.p, .q = choice.q};
+    if (dag_rank(ctx) == 0)
+        fprintf(stderr, "dag_hpl: grid %dx%d for N %" PRId64 ": the least by the model of panels, with messages of %.3g "
+                "us and %.3g GB/s, ranks of %.3g Gflop/s: %.4g s, with DEPTH %" PRId64 "\n", choice.p, choice.q, n,
+                1e6 * costs->latency, 1e-9 * costs->rate, 1e-9 * costs->flops, choice.seconds, choice.depth);
+}
+
 /* What was left open: the tile size and the grid. */
 static dag_status complete(dag_context *ctx, hpl_input *in)
 {
@@ -88,9 +100,14 @@ static dag_status complete(dag_context *ctx, hpl_input *in)
         status = driver_collective(ctx, dag_la_tile(ctx, DAG_D, n, &choice));
         in->nb = (hpl_list){1, {choice.nb}};
     }
+    bool depths = in->depth.count == 1 && in->depth.value[0] == HPL_AUTO;
+    if (status == DAG_SUCCESS && dag_size(ctx) > 1 && n > 0 && (depths || in->p.value[0] == 0))
+        status = hpl_costs_ask(ctx, n, in->nb.value[0]);
     if (status == DAG_SUCCESS && in->p.value[0] == 0) {
         dag_grid_choice grid = {.p = 1, .q = 1};
-        if (dag_size(ctx) > 1)
+        if (hpl_costs_known() != NULL && n > 0)
+            grid_by_network(ctx, n, in->nb.value[0], &grid);
+        else if (dag_size(ctx) > 1)
             status = driver_collective(ctx, dag_la_grid(ctx, "getrf", n, in->nb.value[0], &grid));
         in->p = (hpl_list){1, {grid.p}};
         in->q = (hpl_list){1, {grid.q}};

@@ -137,6 +137,32 @@ dag_status hpl_parts_since(dag_context *ctx, const hpl_case *c, const hpl_parts 
 void hpl_overlap_begin(dag_context *ctx, const hpl_case *c);
 dag_status hpl_overlap(hpl_result *r);
 
+/* ---- model.c ------------------------------------------------------------------------------------- */
+
+/* What ranks can do. */
+typedef struct hpl_costs {
+    int ranks, workers;   /* workers of a rank */
+    double flops;         /* of a rank in a second */
+    double latency, rate; /* of messages: seconds, bytes per second */
+} hpl_costs;
+
+/* A grid and a depth, and what they are predicted to take. */
+typedef struct hpl_choice {
+    int p, q;
+    int64_t depth;
+    double seconds;
+} hpl_choice;
+
+/* Asks what ranks can do in a test of that order; messages, as rank 0 knows them (dag_network_get()). Collective. */
+dag_status hpl_costs_ask(dag_context *ctx, int64_t n, int64_t nb);
+/* The answer; NULL: nobody has asked, or nothing is known of messages. */
+const hpl_costs *hpl_costs_known(void);
+
+double hpl_predict(const hpl_costs *costs, int64_t n, int64_t nb, int p, int q, int64_t depth);
+
+/* The best of all grids of all ranks, or of p x q where they are not 0. */
+hpl_choice hpl_choose(const hpl_costs *costs, int64_t n, int64_t nb, int p, int q);
+
 /* ---- plan.c, screen.c ---------------------------------------------------------------------------- */
 
 /* Prints what to run on these ranks when that part of their memory may be taken. Collective. */

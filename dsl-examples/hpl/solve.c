@@ -77,10 +77,20 @@ static void flip_bit(dag_matrix *a, int64_t at)
     u[inside + inside * ld].bits ^= UINT64_C(1) << 52;
 }
 
+/* Left open it is the best for these messages, where it is known what they take; else (-1) dag_getrf_with() chooses. */
+static int64_t depth_of(const hpl_case *c)
+{
+    if (c->depth != HPL_AUTO || hpl_costs_known() == NULL)
+        return c->depth != HPL_AUTO ? c->depth : -1;
+    hpl_costs costs = *hpl_costs_known();
+    costs.ranks = c->p * c->q;
+    return hpl_choose(&costs, c->n, c->nb, c->p, c->q).depth;
+}
+
 static dag_status factor(dag_context *ctx, const hpl_case *c, struct problem *p)
 {
     /* [A b] needs no L that could be solved with, so factored columns stay as they are: by the rules, too. */
-    const dag_lu_options how = {.lookahead = c->depth == HPL_AUTO ? 0 : (int)c->depth + 1, .unexchanged = 1};
+    const dag_lu_options how = {.lookahead = (int)depth_of(c) + 1, .unexchanged = 1};
     int64_t info = 0; /* a pivot of zero shows in the residual, as it does in HPL */
     return driver_collective(ctx, dag_getrf_with(ctx, p->a, p->ipiv, &how, &info));
 }

@@ -280,6 +280,31 @@ class Hpl(HplCase):
         self.assertGreater(runs[1]["gflops"], 1.28 * runs[0]["gflops"])
         self.assertLess(hidden[0] + 0.05, hidden[1])
 
+    def test_choice(self):
+        """Grid and depth that are left open follow from the described network, and beat others there, simulated."""
+        machine = self.file(NETWORK, "machine")
+
+        def go(*more):
+            status, out, err = run("dag_sim", "-np", 4, "--machine", machine, os.path.join(BIN, "dag_hpl"), "--n", 2000,
+                                   "--nb", 128, "--threshold", -1, *more)
+            self.assertEqual(status, 0, err)
+            (p, q, rate), = re.findall(r"^WR\S+ +2000 +128 +(\d) +(\d) +\S+ +(\S+)$", out, re.MULTILINE)
+            return f"{p}x{q}", float(rate), err
+        grid, rate, err = go()
+        said, depth = re.search(r"dag_hpl: grid (\dx\d) for N 2000: .* messages of 50 us and 0.118 GB/s, ranks of 38 Gflop/s"
+                                r": \S+ s, with DEPTH (\d+)\n", err).groups()
+        self.assertEqual((grid, said, int(depth) % 4), ("1x4", "1x4", 0))
+        self.assertEqual(rate, go("--grid", "1x4", "--depth", depth)[1])
+        self.assertEqual(rate, go("--grid", "1x4")[1])
+        for other in ("2x2", 1), ("2x2", 8), ("4x1", 1), ("1x4", 1), ("1x4", 3):
+            self.assertGreater(rate, 1.05 * go("--grid", other[0], "--depth", other[1])[1], other)
+        status, out, err = run("dag_sim", "-np", 4, "--machine", machine, os.path.join(BIN, "dag_hpl"), "--plan",
+                               "--memory", 0.001)
+        self.assertEqual(status, 0, err)
+        self.assertRegex(err, r"grid \dx\d: the least by the model of panels, with messages of 50 us and 0.118 GB/s\n")
+        self.assertRegex(err, r"predicted: about \S+ s, \S+ Gflop/s; kernels \S+ s, messages counted\n")
+        self.assertEqual(re.search(r"DEPTH (\d+)", err).group(1), out.splitlines()[24])
+
     @unittest.skipIf(RANKS[-1] < 4, "needs four ranks")
     def test_ranks(self):
         """Each rank is measured; they stand in the grid as PMAP says."""
