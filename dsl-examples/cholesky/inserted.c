@@ -1,14 +1,36 @@
-/* Cholesky factorisation as a sequential program that inserts its tasks; potrf_L and potrf_U are the graphs. */
+/* Cholesky factorisation as a sequential program that inserts its tasks; potrf_L and potrf_U are the graphs, split_potrf_L
+ * and split_potrf_U those for tiles of two sizes. The program goes by columns of tiles; a tile of one size has one. */
+#include "la/cut.h"
 #include "la/inserted.h"
 
 #include <dag/inserted.h>
 #include <dag/kernels.h>
+#include <dag/kernels_device.h>
+#include <dag/split.h>
 
 typedef struct step {
     dagi_step head;
     dag_uplo uplo;
-    int64_t first; /* row of the matrix that the tile begins with */
+    int64_t first; /* row of the matrix that the columns' diagonal begins with */
+    int64_t top;   /* that of the tile */
 } step;
+
+/* Columns of a tile on the diagonal: their width, what is below their square, and its shape. */
+typedef struct extent {
+    int width, below, m, n;
+} extent;
+
+static extent extent_of(const step *s, const dag_tile_view *t)
+{
+    int lower = s->uplo == DAG_LOWER, width = (int)(lower ? t->n : t->m);
+    int below = (int)(lower ? t->m : t->n) - (int)s->top - width;
+    return (extent){width, below, lower ? below : width, lower ? width : below};
+}
+
+static dag_side side_of(const step *s)
+{
+    return s->uplo == DAG_LOWER ? DAG_RIGHT : DAG_LEFT;
+}
 
 #define DAG_PRECISION s
 #include <dag/precision.h>
@@ -28,51 +50,161 @@ typedef struct step {
 #include <dag/precision_undef.h>
 
 enum { POTRF, TRSM, HERK, GEMM, KERNELS };
+#define KERNEL(NAME, BODY, DEVICE, MAIN, ...)                                                      \
+    {                                                                                              \
+        .name = NAME, .ntiles = sizeof((dag_tile_access[]){__VA_ARGS__}) / sizeof(dag_tile_access), \
+        .access = {__VA_ARGS__}, .main = MAIN, .body = BODY, .device = DEVICE,                      \
+        .priority = dagi_step_priority                                                             \
+    }
 #define TABLE(p)                                                                                   \
     {                                                                                              \
-        [POTRF] = DAGI_STEP_KERNEL("POTRF", potrf_##p, 0, DAG_TILE_RW),                            \
-        [TRSM] = DAGI_STEP_KERNEL("TRSM", trsm_##p, 1, DAG_TILE_READ, DAG_TILE_RW),                \
-        [HERK] = DAGI_STEP_KERNEL("HERK", herk_##p, 1, DAG_TILE_READ, DAG_TILE_RW),                \
-        [GEMM] = DAGI_STEP_KERNEL("GEMM", gemm_##p, 2, DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW)  \
+        [POTRF] = {.name = "POTRF", .ntiles = 1, .access = {DAG_TILE_RW}, .body = potrf_##p,       \
+                   .device = potrf_device_##p, .workspace = potrf_room_##p,                        \
+                   .priority = dagi_step_priority},                                                \
+        [TRSM] = KERNEL("TRSM", trsm_##p, trsm_device_##p, 1, DAG_TILE_READ, DAG_TILE_RW),         \
+        [HERK] = KERNEL("HERK", herk_##p, herk_device_##p, 1, DAG_TILE_READ, DAG_TILE_RW),         \
+        [GEMM] = KERNEL("GEMM", gemm_##p, gemm_device_##p, 2, DAG_TILE_READ, DAG_TILE_READ,        \
+                        DAG_TILE_RW)                                                               \
     }
 static const dag_insert_kernel kernels[4][KERNELS] = {
     [DAG_S] = TABLE(s), [DAG_D] = TABLE(d), [DAG_C] = TABLE(c), [DAG_Z] = TABLE(z)};
 
-/* Tile (i, j), i >= j, of the lower triangle, or its mirror image. */
-static dag_tile at(dag_matrix *A, dag_uplo uplo, int64_t i, int64_t j)
+/* ---- columns of tiles as a collection of two indices -------------------------------------- */
+
+typedef struct columns {
+    dag_collection super;
+    dag_split view;
+} columns;
+
+static const columns *columns_of(const dag_collection *c)
 {
-    return uplo == DAG_LOWER ? (dag_tile){&A->super, i, j} : (dag_tile){&A->super, j, i};
+    return (const columns *)(const void *)c;
 }
 
-/* Priority goes by columns of tiles, and in a column by steps: potrf_L.jdf says why. */
-static step step_of(const dag_matrix *A, dag_uplo uplo, int64_t k, int64_t column, int64_t row)
+/* The tile, and the column of it. */
+static const dag_collection *find(const dag_collection *c, const int64_t *index, int64_t at[3])
 {
-    return (step){{(3 * A->mt - 2 * column - k) * A->mt - row}, uplo, k * A->nb};
+    const dag_split *view = &columns_of(c)->view;
+    int cut = !view->desc.by_rows;
+    at[0] = index[0];
+    at[1] = index[1];
+    at[cut] = index[cut] / view->C;
+    at[2] = index[cut] % view->C;
+    return &view->super;
 }
 
-static void insert_potrf(dagi_inserting *p, dag_matrix *A, dag_uplo uplo)
+static int columns_rank_of(const dag_collection *c, const int64_t *index)
 {
-    const dag_insert_kernel *kernel = kernels[A->prec];
-    for (int64_t k = 0; k < A->mt && p->status == DAG_SUCCESS; k++) {
-        step s = step_of(A, uplo, k, k, -A->mt);
-        DAGI_INSERT(p, &kernel[POTRF], s, at(A, uplo, k, k));
-        for (int64_t m = k + 1; m < A->mt; m++) {
-            s = step_of(A, uplo, k, k, m);
-            DAGI_INSERT(p, &kernel[TRSM], s, at(A, uplo, k, k), at(A, uplo, m, k));
+    int64_t at[3];
+    const dag_collection *view = find(c, index, at);
+    return view->ops->rank_of(view, at);
+}
+
+static int columns_contains(const dag_collection *c, const int64_t *index)
+{
+    int64_t at[3];
+    const dag_collection *view = find(c, index, at);
+    return index[0] >= 0 && index[1] >= 0 && view->ops->contains(view, at);
+}
+
+static void columns_shape_of(const dag_collection *c, const int64_t *index, dag_shape *shape)
+{
+    int64_t at[3];
+    const dag_collection *view = find(c, index, at);
+    view->ops->shape_of(view, at, shape);
+}
+
+static dag_status columns_element(dag_collection *c, const int64_t *index, dag_element *element)
+{
+    int64_t at[3];
+    dag_collection *view = (dag_collection *)(uintptr_t)find(c, index, at);
+    return view->ops->element(view, at, element);
+}
+
+/* As dag_insert_desc.place. */
+static int columns_place(const dag_tile *tile)
+{
+    const int64_t index[2] = {tile->i, tile->j};
+    const dag_split *view = &columns_of(tile->collection)->view;
+    int64_t at[3];
+    if (view->desc.placement != DAG_SPLIT_STATIC)
+        return -1;
+    (void)find(tile->collection, index, at);
+    int64_t home = dag_split_home(view, at[0], at[1], at[2]);
+    return home == DAG_SPLIT_HOST ? DAG_HOST : (int)home + 1;
+}
+
+static dag_status columns_begin(dag_context *ctx, const dag_matrix *A, const dag_split_desc *cut, columns *c)
+{
+    static const dag_collection_ops ops = {.rank_of = columns_rank_of, .contains = columns_contains,
+                                           .shape_of = columns_shape_of, .element = columns_element};
+    dag_status status = dag_split_view(A, cut, &c->view);
+    if (status != DAG_SUCCESS)
+        return status;
+    dag_collection_init(&c->super, ctx, &ops, 2, A->super.name);
+    c->super.whole = c->view.super.whole;
+    c->super.fingerprint = c->view.super.fingerprint;
+    return DAG_SUCCESS;
+}
+
+/* ---- the program ---------------------------------------------------------------------------- */
+
+typedef struct program {
+    dagi_inserting p;
+    const dag_insert_kernel *kernel;
+    dag_collection *A;
+    dag_uplo uplo;
+    int64_t mt, C, last, nb, b; /* as in dag_split */
+} program;
+
+/* Columns J in tile row i of the lower triangle, or their mirror image. */
+static dag_tile at(const program *g, int64_t i, int64_t J)
+{
+    return g->uplo == DAG_LOWER ? (dag_tile){g->A, i, J} : (dag_tile){g->A, J, i};
+}
+
+/* The last column of tile column n, plus one. */
+static int64_t end_of(const program *g, int64_t n)
+{
+    return n * g->C + (n < g->mt - 1 ? g->C : g->last);
+}
+
+/* Priority goes by columns, and in a column by steps: potrf_L.jdf says why. The diagonal is that of columns J. */
+static step step_of(const program *g, int64_t K, int64_t J, int64_t row)
+{
+    int64_t order = g->mt * g->C, top = J % g->C * g->b;
+    return (step){{(3 * order - 2 * J - K) * order - row}, g->uplo, J / g->C * g->nb + top, top};
+}
+
+static void insert_updates(program *g, int64_t K, int64_t n)
+{
+    int64_t first = n == K / g->C ? K + 1 : n * g->C;
+    for (int64_t J = first; J < end_of(g, n); J++) {
+        step s = step_of(g, K, J, n);
+        DAGI_INSERT(&g->p, &g->kernel[HERK], s, at(g, n, K), at(g, n, J));
+        for (int64_t m = n + 1; m < g->mt; m++) {
+            int64_t left = g->uplo == DAG_LOWER ? m : n;
+            s = step_of(g, K, J, m);
+            DAGI_INSERT(&g->p, &g->kernel[GEMM], s, at(g, left, K), at(g, m + n - left, K), at(g, m, J));
         }
-        for (int64_t n = k + 1; n < A->mt; n++) {
-            s = step_of(A, uplo, k, n, n);
-            DAGI_INSERT(p, &kernel[HERK], s, at(A, uplo, n, k), at(A, uplo, n, n));
-            for (int64_t m = n + 1; m < A->mt; m++) {
-                int64_t left = uplo == DAG_LOWER ? m : n;
-                s = step_of(A, uplo, k, n, m);
-                DAGI_INSERT(p, &kernel[GEMM], s, at(A, uplo, left, k), at(A, uplo, m + n - left, k),
-                            at(A, uplo, m, n));
-            }
+    }
+}
+
+static void insert_potrf(program *g)
+{
+    for (int64_t K = 0; g->mt > 0 && K < end_of(g, g->mt - 1) && g->p.status == DAG_SUCCESS; K++) {
+        int64_t k = K / g->C;
+        step s = step_of(g, K, K, -g->mt * g->C);
+        DAGI_INSERT(&g->p, &g->kernel[POTRF], s, at(g, k, K));
+        for (int64_t m = k + 1; m < g->mt; m++) {
+            s = step_of(g, K, K, m);
+            DAGI_INSERT(&g->p, &g->kernel[TRSM], s, at(g, k, K), at(g, m, K));
         }
-        for (int64_t m = k; m < A->mt; m++) {
-            dag_tile done = at(A, uplo, m, k);
-            dagi_inserting_release(p, done.collection, done.i, done.j);
+        for (int64_t n = k; n < g->mt; n++)
+            insert_updates(g, K, n);
+        for (int64_t m = k; m < g->mt; m++) {
+            dag_tile done = at(g, m, K);
+            dagi_inserting_release(&g->p, done.collection, done.i, done.j);
         }
     }
 }
@@ -82,11 +214,32 @@ dag_status dag_potrf_inserted(dag_context *ctx, dag_uplo uplo, dag_matrix *A, in
     dagi_check c = dagi_check_start(ctx, "dag_potrf_inserted");
     dagi_check_typed(&c, "A", DAGI_ANY, A);
     dagi_check_square(&c, "A", uplo, A);
+    dagi_cut_of of = {0};
+    if (c.status == DAG_SUCCESS) {
+        of = dagi_cut_of_square(A);
+        dagi_check_tiles_cut(&c, &of, uplo == DAG_UPPER, A);
+    }
+    dag_split_desc desc;
+    bool split = c.status == DAG_SUCCESS && dagi_cut(ctx, &of, uplo == DAG_UPPER, &desc);
+    if (split && desc.update == DAG_SPLIT_BY_TILE)
+        dagi_check_fail(&c, "the program that inserts updates by columns: set split_update = column");
     if (!dagi_check_agreed(&c))
         return c.status;
     (void)dag_kernels_init(NULL);
-    dagi_inserting p = dagi_inserting_begin(ctx, "potrf", kernels[A->prec], KERNELS,
-                                            (dag_collection *[]){&A->super}, 1);
-    insert_potrf(&p, A, uplo);
-    return dagi_inserting_end(&p, info);
+    program g = {.kernel = kernels[A->prec], .A = &A->super, .uplo = uplo, .mt = A->mt, .C = 1, .last = 1,
+                 .nb = A->nb};
+    columns cut;
+    if (split) {
+        dag_status status = columns_begin(ctx, A, &desc, &cut);
+        if (status != DAG_SUCCESS)
+            return status;
+        g.A = &cut.super;
+        g.C = cut.view.C;
+        g.last = cut.view.last;
+        g.b = cut.view.b;
+    }
+    g.p = dagi_inserting_placed(ctx, "potrf", g.kernel, KERNELS, (dag_collection *[]){g.A}, 1,
+                                split ? columns_place : NULL);
+    insert_potrf(&g);
+    return dagi_inserting_end(&g.p, info);
 }

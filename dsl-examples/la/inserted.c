@@ -12,6 +12,14 @@ dagi_inserting dagi_inserting_begin(dag_context *ctx, const char *name,
                                     const dag_insert_kernel *kernels, int nkernels,
                                     dag_collection *const *collections, int ncollections)
 {
+    return dagi_inserting_placed(ctx, name, kernels, nkernels, collections, ncollections, NULL);
+}
+
+dagi_inserting dagi_inserting_placed(dag_context *ctx, const char *name,
+                                     const dag_insert_kernel *kernels, int nkernels,
+                                     dag_collection *const *collections, int ncollections,
+                                     int (*place)(const dag_tile *tile))
+{
     enum { MOST = 16 };
     const dag_insert_kernel *list[MOST];
     dagi_inserting p = {0};
@@ -19,7 +27,7 @@ dagi_inserting dagi_inserting_begin(dag_context *ctx, const char *name,
         list[k] = &kernels[k];
     const dag_insert_desc desc = {.name = name, .collections = collections,
                                   .ncollections = ncollections, .kernels = list,
-                                  .nkernels = nkernels < MOST ? nkernels : MOST};
+                                  .nkernels = nkernels < MOST ? nkernels : MOST, .place = place};
     p.status = dag_insert_begin(ctx, &desc, &p.pool);
     return p;
 }

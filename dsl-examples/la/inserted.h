@@ -31,6 +31,11 @@ typedef struct dagi_inserting {
 dagi_inserting dagi_inserting_begin(dag_context *ctx, const char *name,
                                     const dag_insert_kernel *kernels, int nkernels,
                                     dag_collection *const *collections, int ncollections);
+/* The same, with dag_insert_desc.place. */
+dagi_inserting dagi_inserting_placed(dag_context *ctx, const char *name,
+                                     const dag_insert_kernel *kernels, int nkernels,
+                                     dag_collection *const *collections, int ncollections,
+                                     int (*place)(const dag_tile *tile));
 void dagi_inserting_task(dagi_inserting *p, const dag_insert_kernel *kernel, const void *args,
                          size_t size, const dag_tile *tiles, int n, const char *file, int line);
 #define DAGI_INSERT(p, kernel, args, ...)                                                          \

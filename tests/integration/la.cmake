@@ -149,7 +149,7 @@ foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(split_qr_full_np${np} NP ${np} THREADS 1 COMMAND split_qr full LABELS full TIMEOUT 3600)
     dag_add_mpi_test(la_auxiliary_np${np} NP ${np} THREADS 1 COMMAND la_auxiliary)
 endforeach()
-foreach(np IN ITEMS 1 2 4)
+foreach(np IN ITEMS 1 2 4 6)
     dag_add_mpi_test(split_matrix_np${np} NP ${np} THREADS 1 COMMAND split_matrix)
     dag_add_mpi_test(split_product_np${np} NP ${np} THREADS 1 COMMAND split_product)
 endforeach()
@@ -160,6 +160,11 @@ dag_add_mpi_test(split_wide_full NP 1 THREADS 1 COMMAND split_matrix full LABELS
     ENVIRONMENT DAG_SPLIT_UPDATE=tile)
 dag_add_mpi_test(split_wide_threads NP 2 THREADS 2 COMMAND split_matrix few LABELS sanitize
     ENVIRONMENT DAG_SPLIT_UPDATE=tile)
+# Inserted by a sequential program.
+foreach(np IN ITEMS 1 4)
+    dag_add_mpi_test(split_inserted_np${np} NP ${np} THREADS 1 COMMAND split_matrix pairs cost inserted)
+endforeach()
+dag_add_mpi_test(split_inserted_threads NP 2 THREADS 2 COMMAND split_matrix few cost inserted LABELS sanitize)
 dag_add_mpi_test(split_qr_wide_np2 NP 2 THREADS 1 COMMAND split_qr ENVIRONMENT DAG_SPLIT_UPDATE=tile)
 dag_add_mpi_test(split_qr_wide_full NP 4 THREADS 1 COMMAND split_qr full LABELS full TIMEOUT 3600
     ENVIRONMENT DAG_SPLIT_UPDATE=tile)

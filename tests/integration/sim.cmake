@@ -60,6 +60,9 @@ if(TARGET dag_sim AND TARGET dag_driver)
         dag_add_script_test(sim_split_auto LABELS integration
             COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/split_auto.py"
                 "$<TARGET_FILE_DIR:dag_sim>" "${PROJECT_SOURCE_DIR}/tests/gpu/modelled/machines")
+        dag_add_script_test(sim_split_bytes LABELS integration
+            COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/split_bytes.py"
+                "$<TARGET_FILE_DIR:dag_sim>" "${PROJECT_SOURCE_DIR}/tests/gpu/modelled/machines")
         if(TARGET sim_counts)
             dag_add_script_test(sim_share LABELS integration
                 COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/share.py"

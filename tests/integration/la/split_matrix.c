@@ -2,20 +2,21 @@
  * Cholesky by tiles of two sizes: orders, numbers and widths of narrow tiles, tile sizes, grids, element
  * types, triangles and storages.
  *
- *     split_matrix [pairs|full|few] [cost|static] [tight]
+ *     split_matrix [pairs|full|few] [cost|static] [tight|inserted]
  *
  * One launch on R ranks runs the cases whose grid has R places: all (full), a subset in which every pair of
  * values of two factors occurs (pairs, the default), or that of the small orders (few). The settings are
  * those of a context, so each case has one of its own. A case is judged by its backward error, up to order
  * 200 by multiplying out, and its factor is solved with by uniform tiles. With devices and static placement
  * the tasks that each device ran are counted against the rule; tight: a device has half as much again as
- * the largest task needs.
+ * the largest task needs; inserted: a sequential program inserts the same tasks.
  */
 #include "lasting_mpi.h"
 #include "pairs.h"
 #include "potrf_plain.h"
 #include "split_start.h"
 
+#include <dag/inserted.h>
 #include <dag/split.h>
 
 #include <inttypes.h>
@@ -55,7 +56,7 @@ static bool is_valid(const test_case *c, const void *arg)
 
 typedef struct how {
     const char *placement;
-    bool tight;
+    bool tight, inserted;
 } how;
 
 static dag_context *start(const test_case *c, const how *h)
@@ -158,7 +159,7 @@ static dag_status factor(dag_context *ctx, const test_case *c, const how *h, ver
     for (int d = 0; d < dag_devices(ctx) && d < 16; d++)
         before[d] = split_ran(ctx, d);
     if (status == DAG_SUCCESS)
-        status = dag_potrf(ctx, uplo, f, &info);
+        status = (h->inserted ? dag_potrf_inserted : dag_potrf)(ctx, uplo, f, &info);
     v->at_home = strcmp(h->placement, "static") != 0 || status != DAG_SUCCESS ||
                  ran_at_home(ctx, c, f, before);
     if (status == DAG_SUCCESS)
@@ -215,7 +216,8 @@ static int refusals(void)
         int right = dag_matrix_new(ctx, &desc, &a) == DAG_SUCCESS &&
                     dag_potrf(ctx, DAG_LOWER, a, &info) == DAG_ERR_ARG &&
                     strstr(dag_message(ctx), "dag_potrf") != NULL &&
-                    dag_potrf_new(ctx, DAG_UPPER, a) == NULL;
+                    dag_potrf_new(ctx, DAG_UPPER, a) == NULL &&
+                    dag_potrf_inserted(ctx, DAG_LOWER, a, &info) == DAG_ERR_ARG;
         if (!right)
             fprintf(stderr, "split_matrix: split = %s was not refused: %s\n", bad[k], dag_message(ctx));
         failed += !right;
@@ -225,10 +227,36 @@ static int refusals(void)
     return failed;
 }
 
+/* The program that inserts updates by columns. */
+static int refuses_tile(void)
+{
+    char why[256] = "";
+    dag_context *ctx = NULL;
+    dag_matrix *a = NULL;
+    int64_t info = -7;
+    dag_config *config = dag_config_new();
+    if (dag_config_set(config, "split", "2,3", why, sizeof why) != DAG_SUCCESS ||
+        dag_config_set(config, "split_update", "tile", why, sizeof why) != DAG_SUCCESS ||
+        dag_init(&ctx, config, why, sizeof why) != DAG_SUCCESS) {
+        fprintf(stderr, "split_matrix: %s\n", why);
+        exit(1);
+    }
+    dag_config_free(config);
+    const dag_matrix_desc desc = {.prec = DAG_D, .m = 60, .n = 60, .nb = 32};
+    int right = dag_matrix_new(ctx, &desc, &a) == DAG_SUCCESS &&
+                dag_potrf_inserted(ctx, DAG_LOWER, a, &info) == DAG_ERR_ARG &&
+                strstr(dag_message(ctx), "updates by columns") != NULL;
+    if (!right)
+        fprintf(stderr, "split_matrix: split_update = tile was not refused: %s\n", dag_message(ctx));
+    dag_matrix_free(a);
+    return (dag_fini(ctx) != DAG_SUCCESS) + !right;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "pairs";
-    const how h = {argc > 2 ? argv[2] : "cost", argc > 3};
+    const how h = {argc > 2 ? argv[2] : "cost", argc > 3 && strcmp(argv[3], "tight") == 0,
+                   argc > 3 && strcmp(argv[3], "inserted") == 0};
     dag_context *ctx;
     char why[256];
     test_case *cases = malloc(sizeof(*cases) * (size_t)pairs_product(&all));
@@ -247,7 +275,7 @@ int main(int argc, char **argv)
     failed += count == 0; /* no grid has so many places: nothing would be tested */
     for (int k = 0; k < count; k++)
         failed += run(&cases[k], &h);
-    failed += refusals();
+    failed += refusals() + refuses_tile();
     if (rank == 0)
         printf("split_matrix: %d cases (%s) on %d ranks, %d failed\n", count, what, l.ranks, failed);
     free(cases);

@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { NSHAPES = 6, NWIDTHS = 4, NTILES = 4, NGRIDS = 6, MOST = 4, SMALL = 100 };
+enum { NSHAPES = 6, NWIDTHS = 4, NTILES = 5, NGRIDS = 6, MOST = 4, SMALL = 100 };
 /* Rows and columns of C, and the terms of each sum. */
 static const int64_t shapes[NSHAPES][3] = {{1, 1, 1},   {41, 97, 23},    {97, 1, 60},
                                            {64, 64, 99}, {150, 331, 70}, {331, 200, 613}};
@@ -37,7 +37,7 @@ static const factors all = {8, {NSHAPES, MOST + 1, NWIDTHS, NTILES, NGRIDS, 4, 3
 static int64_t tile(const test_case *c)
 {
     int64_t narrow = c->at[1] * widths[c->at[2]];
-    const int64_t sizes[NTILES] = {narrow, narrow + 1, 48, 256};
+    const int64_t sizes[NTILES] = {narrow, narrow + 1, 48, 256, 960};
     return sizes[c->at[3]];
 }
 

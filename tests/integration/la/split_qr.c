@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { NSHAPES = 8, NWIDTHS = 4, NTILES = 4, NGRIDS = 6, NSTACKS = 2, MOST = 4, DENSE = 200, SMALL = 100 };
+enum { NSHAPES = 8, NWIDTHS = 4, NTILES = 5, NGRIDS = 6, NSTACKS = 2, MOST = 4, DENSE = 200, SMALL = 100 };
 static const int64_t shapes[NSHAPES][2] = {{0, 5},   {1, 1},    {41, 41},   {97, 30},
                                            {30, 97}, {331, 97}, {150, 257}, {431, 431}};
 static const int64_t widths[NWIDTHS] = {1, 32, 100, 192};
@@ -35,7 +35,7 @@ static const factors all = {8, {NSHAPES, MOST + 1, NWIDTHS, NTILES, NGRIDS, 4, N
 static int64_t tile(const test_case *c)
 {
     int64_t narrow = c->at[1] * widths[c->at[2]];
-    const int64_t sizes[NTILES] = {narrow, narrow + 1, 48, 256};
+    const int64_t sizes[NTILES] = {narrow, narrow + 1, 48, 256, 960};
     return sizes[c->at[3]];
 }
 
