@@ -46,8 +46,7 @@ struct dagi_tasks {
     struct dagi_race *race;
     struct dagi_watch *watcher;
     struct dagi_sim *sim; /* NULL = this is no simulation */
-    /* played: those of a simulated rank 0; choice: of such a run */
-    struct { char why[256]; int played; struct dagi_choice *choice; } no_devices;
+    struct { char why[256]; int played; struct dagi_choice *choice; } no_devices; /* 2: of a simulated rank 0 */
     dag_taskpool *rounds; /* pools that may run another round, linked by rounds.next; application thread */
     int device_classes; /* 1: a pool had a class with a body for the devices; application thread */
     struct dagi_task_store *task_store; /* task memory shared between workers; memory.c */
