@@ -80,8 +80,8 @@ typedef struct dagi_backend {
     void (*unpin)(void *at);
     /* The calling thread's device is this one from now on, for other libraries that it calls. */
     void (*choose)(void *device);
-    /* Which one it is now, as a number of the other libraries', and that one again: an application has
-     * its own when it calls us, and finds it afterwards. */
+    /* The number by which other libraries know the thread's current device, and make that one current again:
+     * an application has its own when it calls us, and finds it afterwards. */
     int (*chosen)(void);
     void (*choose_again)(int number);
     /* Let `device` copy from `other` directly. REFUSED: such copies go through the host. */

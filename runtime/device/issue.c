@@ -29,7 +29,7 @@ static void plan_flow(dagi_job *job, int f)
                 DAGI_VALUE_HOME) != 0;
     /* Bound as NEW, by this task. */
     j->fresh = (access & DAG_WRITE) && !home && !(t->arrived >> f & 1);
-    /* Of an element the part that the body leaves alone has to come back as it was. */
+    /* The part of an element that the body leaves alone has to come back as it was. */
     j->content = access == DAG_WRITE ? home : !j->fresh;
     if (access & DAG_WRITE) {
         j->use = dagi_value_in_place(flow[f]) ? DAGI_FLOW_UPDATE : DAGI_FLOW_REPLACE;

@@ -199,7 +199,7 @@ static int finish(struct dagi_worker *w, dagi_device *d, dagi_result *result)
         dagi_job *job = *link;
         if (job->sets.unsaved && save_again(job) == DAGI_LOST)
             *result = DAGI_LOST;
-        /* From a device that has just been found lost nothing is sent any more. */
+        /* Nothing is sent any more from a device that has just been found lost. */
         int unsent = job->sets.departs && !job->sent;
         if (unsent && *result != DAGI_LOST && is_saved(job, job->sets.awaited)) {
             send(w, job);

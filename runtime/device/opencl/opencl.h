@@ -31,8 +31,8 @@ enum { DAGI_OPENCL_DEVICES = 64, DAGI_OPENCL_TEXTS = 32 };
 enum { DAGI_OPENCL_KERNELS(DAGI_OPENCL_NUMBER) OPENCL_KERNELS };
 #undef DAGI_OPENCL_NUMBER
 
-/* Of a product: rows and columns of the block in registers, columns of a work item, depth of a packing;
- * the largest triangle that one work item solves with; pivots that travel as an argument. */
+/* Shape of a product: rows and columns of the block in registers, columns of a work item, depth of a packing.
+ * Behind it: the largest triangle that one work item solves with; pivots that travel as an argument. */
 typedef struct dagi_opencl_shape {
     int vector, vectors, columns, strip;
 } dagi_opencl_shape;
