@@ -85,7 +85,8 @@ class Runner:
         if status is None:
             return reports
         if status != 0 or not results or results[-1]["info"] != 0:
-            self.fail("exit status %s\n%s" % (status, messages))
+            self.fail("exit status %s, residual %s\n%s" % (
+                status, [x["residual"] for x in results], messages))
         elif results[-1]["residual"] is None:
             self.fail("nothing was checked")
         for report in reports:
