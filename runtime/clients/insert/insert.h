@@ -171,9 +171,11 @@ typedef struct insertion {
     /* application thread */
     int64_t position; /* of the next task */
     uint64_t hash;
-    int64_t mark;    /* position from which the next mark is due */
-    uint16_t *marks; /* of the hash, for differ.c */
-    size_t nmarks, marks_room;
+    struct {
+        int64_t next; /* position from which the next one is due */
+        uint16_t *of; /* the hash */
+        size_t n, room;
+    } marks; /* for differ.c */
     const task_kind *last; /* of the last task */
     int divided; /* 1: the call may have named a divided tile */
     int32_t site; /* the line that inserts now; 0 = not known */
@@ -182,9 +184,11 @@ typedef struct insertion {
         int line;
         int32_t number;
     } sites[SITES]; /* lines that have inserted, by their number in the file */
-    block *blocks, **blocks_end;
-    block **bucket; /* open addressing; nbuckets: 0 or a power of two */
-    size_t nblocks, nbuckets;
+    struct {
+        block *first, **end;
+        block **bucket; /* open addressing; nbuckets: 0 or a power of two */
+        size_t n, nbuckets;
+    } blocks;
     struct reduction *reductions; /* all */
     block *recent[DAG_INSERT_MOST];
     /* shared */
