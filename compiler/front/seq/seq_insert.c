@@ -108,6 +108,14 @@ static void put_kernel(text *out, const seq_file *f, const seq_kernel *k)
     text_puts(out, ", line);\n}\n");
 }
 
+/* What the arrays inside the nest are; the program that begins gives them their shape. */
+static void put_tiles_inside(text *out, const seq_file *f)
+{
+    for (size_t i = 0; i < f->n_globals; i++)
+        if (f->globals[i].like)
+            text_printf(out, "static dag_insert_scratch dag_seq_tiles_%s;\n", f->globals[i].name);
+}
+
 static bool is_called(const seq_kernel *k)
 {
     return k->n_calls > 0;
@@ -235,20 +243,33 @@ static void put_assumption(text *out, const seq_file *f, src_range r)
     text_puts(out, ");\n");
 }
 
+/* The matrices of the nest and the arrays inside it, whose tiles get their shape here. Returns how many. */
+static size_t put_collections(text *out, const seq_file *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->n_globals; i++)
+        if (f->globals[i].like)
+            text_printf(out, "    dag_seq_tiles_init(&dag_seq_tiles_%s, %s, \"%s\");\n", f->globals[i].name,
+                        f->globals[i].like, f->globals[i].name);
+    text_puts(out, "    dag_collection *const dag_seq_collections[] = {");
+    for (size_t i = 0; i < f->n_globals; i++) {
+        const seq_global *g = &f->globals[i];
+        if (g->matrix)
+            text_printf(out, g->like ? "%s&dag_seq_tiles_%s.super" : "%s&%s->super", n++ ? ", " : "", g->name);
+    }
+    text_puts(out, "};\n");
+    return n;
+}
+
 static void put_runner(text *out, const seq_file *f)
 {
     const char *name = arena_printf(f->arena, "%.*s", (int)src_range_len(f->graph_name),
                                     src_text(f->sources, f->graph_name));
-    size_t matrices = 0;
     put_head(out, f, name, ");\n");
     put_head(out, f, name, ")\n{\n");
-    text_puts(out, "    dag_collection *const dag_seq_collections[] = {");
+    size_t matrices = put_collections(out, f);
     for (size_t i = 0; i < f->n_globals; i++)
-        if (f->globals[i].matrix)
-            text_printf(out, "%s&%s->super", matrices++ ? ", " : "", f->globals[i].name);
-    text_puts(out, "};\n");
-    for (size_t i = 0; i < f->n_globals; i++)
-        if (f->globals[i].matrix)
+        if (f->globals[i].matrix && !f->globals[i].like)
             text_printf(out, "    if (%s->prec != DAG_PREC)\n        return dag_error(dag_seq_context, DAG_ERR_ARG, "
                              "\"%s: %s has another precision\");\n", f->globals[i].name, name, f->globals[i].name);
     for (size_t i = 0; i < f->n_assumes; i++)
@@ -259,7 +280,7 @@ static void put_runner(text *out, const seq_file *f)
                 "    if (dag_seq_ran != DAG_SUCCESS)\n"
                 "        return dag_seq_ran;\n"
                 "    %s(", name, matrices, name);
-    for (size_t i = 0; i < f->n_globals; i++)
+    for (size_t i = 0; i < f->n_globals && !f->globals[i].like; i++)
         text_printf(out, "%s%s", i ? ", " : "", f->globals[i].name);
     text_puts(out, ");\n    return dag_seq_end();\n}\n");
 }
@@ -269,11 +290,7 @@ static bool can_insert(const seq_file *f)
     if (f->n_calls == 0)
         return seq_error(f, "seq-unsupported", f->graph, "a nest without calls inserts nothing");
     for (size_t i = 0; i < f->n_globals; i++)
-        if (f->globals[i].like)
-            return seq_error(f, "seq-unsupported", f->globals[i].where,
-                             "--emit=insert knows no arrays of tiles inside the nest: make it a "
-                             "parameter");
-        else if (f->globals[i].by_value)
+        if (f->globals[i].by_value)
             return seq_error(f, "seq-unsupported", f->globals[i].where,
                              "--emit=insert needs matrices that are a 'dag_matrix *'");
     for (size_t i = 0; i < f->n_kernels; i++)
@@ -293,6 +310,7 @@ void seq_put_inserting(const seq_file *f, text *out)
     put_line(out, f, 0);
     text_add(out, src_bytes(f->sources, f->file), nest);
     text_puts(out, "\n#line 1 \"kernels that are inserted\"\n");
+    put_tiles_inside(out, f);
     put_kernels(out, f);
     put_line(out, f, nest);
     put_nest(out, f, nest);
