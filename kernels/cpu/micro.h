@@ -5,8 +5,9 @@
  * up to a third on cold. Here nothing is packed: in C - A B^T and C - A B the kernel needs, for
  * each index of the inner dimension, consecutive elements of a column of A and single elements of
  * B, and both are there as they are. What comes next is prefetched while this is multiplied.
- * Only where A is transposed, panels of it are copied, by transposing squares in registers; where B
- * is narrow, columns of both are multiplied as they are, and the lanes added up at the end.
+ * Only where A is transposed, panels of it are copied, by transposing squares in registers, and with AVX2 where its
+ * columns lie apart and are read often; where B is narrow, columns of both are multiplied as they are, and the lanes
+ * added up at the end.
  *
  * There is a table per element type (s, d) and instruction set; dagi_micro_d() is the one for this
  * processor, NULL where there is none (other processors, c and z): then the library is called.
