@@ -231,6 +231,10 @@ static MICRO_TARGET void MICRO(pack)(int rows, int padded, int k, const elem_t *
                                      ptrdiff_t row_step, ptrdiff_t col_step, elem_t *to)
 {
     int done = 0; /* columns */
+    for (; row_step == 1 && rows == padded && done < k; done++)
+        for (int i = 0; i < rows; i += LANES)
+            *(MICRO(loose) *)(to + i + done * padded) =
+                *(const MICRO(loose) *)(A + i + done * col_step);
 #ifdef MICRO_TRANSPOSES
     enum { AHEAD = 64 }; /* elements; rows are streams, and there are too many for the hardware */
     bool along = (col_step == 1 || col_step == -1) && rows == padded && rows % LANES == 0;
@@ -340,15 +344,18 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
     }
 }
 
-/* Rows of A that are not contiguous are packed, panel by panel. */
+/* Rows of A that are not contiguous are packed, panel by panel. So are others where the panel's columns, which lie
+ * apart, are read often, and a step of the inner index is short: they are in more pages than the processor has at
+ * hand, and share few sets of the nearest cache. */
 APART void MICRO(slice)(MICRO(job) job)
 {
     MICRO(vector) packed[MICRO_DEPTH * 3];
+    bool pack = job.A.row != 1 || (MICRO_COLS == 4 && job.k > 64 && job.n >= 64);
     for (int i = 0; i < job.m; i += MICRO_ROWS) {
         int rows = job.m - i < MICRO_ROWS ? job.m - i : MICRO_ROWS;
         const elem_t *a = job.A.at + i * job.A.row;
         ptrdiff_t step = job.A.col;
-        if (job.A.row != 1) {
+        if (pack) {
             int padded = (rows + LANES - 1) / LANES * LANES;
             MICRO(pack)(rows, padded, job.k, a, job.A.row, job.A.col, (elem_t *)packed);
             a = (const elem_t *)packed;
@@ -356,8 +363,8 @@ APART void MICRO(slice)(MICRO(job) job)
         }
         MICRO(ahead) next = {.a = a, .b_step = i == 0 ? job.B.col : 0};
         if (i + MICRO_ROWS < job.m && job.A.row == 1) {
-            next.a = a + MICRO_ROWS;
-            next.a_step = step;
+            next.a = job.A.at + i + MICRO_ROWS;
+            next.a_step = job.A.col;
         }
         MICRO(panel)(&job, i, rows, a, step, next);
     }

@@ -136,11 +136,11 @@ void dagi_door_free(dag_taskpool *pool);
  */
 struct dag_task *dagi_door_give(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
                                 const int32_t *params, dag_value *const *values, uint32_t mask);
-/* A task that is made now, for the client to put or to let wait; w is worker 0, active. NULL: it is forgotten,
- * or the pool has failed for want of memory. */
+/* Make a task that the client will put or let wait; w is worker 0, active. NULL: the task is forgotten, or the
+ * pool has failed for want of memory. */
 struct dag_task *dagi_door_make(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
                                 const int32_t *params);
-/* It has all its inputs: the rest of dagi_door_give(). */
+/* t has all its inputs: the rest of dagi_door_give(). */
 struct dag_task *dagi_door_put(struct dagi_worker *w, struct dag_task *t);
 
 static inline void dagi_door_hold(struct dagi_door *door)
@@ -155,7 +155,7 @@ static inline void dagi_door_let_go(struct dagi_door *door)
         dagi_unlock(&door->lock);
 }
 
-/* It misses so many inputs. Holding the door's lock, as for the next. */
+/* t misses `pending` inputs. The caller holds the door's lock, here and in the next. */
 static inline void dagi_door_keep(struct dagi_door *door, struct dag_task *t, int64_t pending)
 {
     assert(pending > 0);
@@ -168,7 +168,7 @@ static inline void dagi_door_keep(struct dagi_door *door, struct dag_task *t, in
     door->nwaiting++;
 }
 
-/* An input of a task that waits; takes over the reference on `value` (NULL for control). 1: that was the
+/* A task that waits gets an input; takes over the reference on `value` (NULL for control). 1: that was the
  * last, and the task is on no list. */
 static inline int dagi_door_arrive(struct dagi_worker *w, struct dagi_door *door, struct dag_task *t,
                                    int flow, dag_value *value)

@@ -134,8 +134,8 @@ static inline dag_status find_tiles(insertion *s, const task_kind *k, const dag_
         if (DAGI_UNLIKELY(!t))
             return status;
         for (int b = 0; b < a; b++) {
-            if (DAGI_UNLIKELY(tiles[b] == t))
-                return insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice",
+            if (DAGI_UNLIKELY(tiles[b] == t) && ((k->access[a] | k->access[b]) & DAG_TILE_WRITE))
+                return insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice and not just read",
                                        k->kernel->name, a);
         }
         tiles[a] = t;

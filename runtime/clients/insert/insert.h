@@ -18,7 +18,7 @@
 
 /* Classes of every pool, then one per kernel. */
 enum { LOAD, ARRIVE, SEND, LOOK, HOME, COMBINE, JOIN, KERNELS };
-/* Of the outputs of a task; first touches are numbered as such, too. */
+/* Numbers of a task's outputs; first touches are numbered likewise. */
 enum { OUTPUTS = DAGI_GIVEN_OUTPUTS, FIRST_TOUCH = 32 };
 _Static_assert((int)DAG_INSERT_MOST <= FIRST_TOUCH && FIRST_TOUCH + (int)DAG_INSERT_MOST <= OUTPUTS,
                "outputs and first touches have numbers");
@@ -224,7 +224,7 @@ static inline void put_params(int32_t *params, int64_t id, const void *at, int32
     params[4] = site;
 }
 
-/* Of a task of a class that has them. */
+/* The record of a task whose class has records. */
 static inline record *record_of(struct dag_task *t)
 {
     return (void *)(uintptr_t)get_64(dag_task_locals(t) + 2);
