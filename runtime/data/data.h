@@ -145,8 +145,9 @@ void dagi_copy_region(dag_value *dst, const dag_value *src, dag_region region);
 
 typedef struct dagi_pool_data dagi_pool_data;
 
-/* NULL = out of memory. All slots are unbound. */
-dagi_pool_data *dagi_pool_data_new(const dag_program *program);
+/* NULL = out of memory. All slots are unbound. `shards` of the table of elements, a power of two: more of them where
+ * more workers fetch at a time. */
+dagi_pool_data *dagi_pool_data_new(const dag_program *program, int shards);
 void dagi_pool_data_free(dagi_pool_data *data); /* NULL is allowed */
 
 /* Called by dag_pool_collection(), in any order of slots, before the pool starts. A collection

@@ -19,14 +19,13 @@
 #include "slip_queue.h"
 
 enum {
-    DAGI_EXEC_LANES = 4,    /* queues for kernels of one device; the first is urgent */
+    DAGI_EXEC_LANES = 16,   /* queues for kernels of one device, at most; the first is urgent */
     DAGI_WINDOW = 64,       /* tasks of one device issued and not retired */
     DAGI_SLIPS_MANY = 4096, /* tasks not issued from which on no further instances are started */
     DAGI_INFO_SLOTS = 256,  /* ints of one device for what kernels report */
     DAGI_TRIES = 3,         /* of what was refused */
     DAGI_NEAR_FIRST = 30000 /* nanoseconds that a device waits for a worker that is near */
 };
-_Static_assert((int)DAGI_OWN_QUEUES < (int)DAGI_EXEC_LANES, "the urgent queue is nobody's own");
 
 struct dagi_device;
 struct dagi_estate;
@@ -136,6 +135,7 @@ struct dagi_device_jobs {
     dagi_job_list issued[DAGI_EXEC_LANES];
     dagi_job *finishing; /* their kernels have passed, transfers have not */
     int nissued, turn;
+    int passed; /* how often others have gone before the first of the queue */
 };
 
 /* Numbers that kernels report, and what of them is free; the manager's. */
@@ -163,12 +163,16 @@ struct dagi_device_near {
     int workers; /* 1: some are bound to that node, and others elsewhere */
 };
 
-/* Memory in which all copies lie; fixed. */
+enum { DAGI_PIECES = 16 }; /* of a device's memory, at most: one allocation each */
+
+/* Memory in which all copies lie, each in one piece; fixed. */
 struct dagi_device_piece {
     struct dagi_estate *estate; /* whose part it is; NULL = there is none yet */
     int part;
-    void *begin;
-    size_t bytes;
+    void *begin[DAGI_PIECES];
+    size_t size[DAGI_PIECES];
+    int count;
+    size_t bytes; /* of all pieces */
 };
 
 /* The office of the manager; shared. */
@@ -212,10 +216,12 @@ struct dagi_devices {
     const dagi_backend *backend[DAG_DEVICE_KIND_COUNT]; /* those with devices; NULL = none */
     int mixed; /* 1: there are several */
     int count; /* of devices, over all kinds */
+    int lanes; /* queues for kernels of each device; fixed */
     _Atomic int alive;
     int before[DAG_DEVICE_KIND_COUNT]; /* device of the thread that began, the application's own */
     _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */
     uint32_t no_single; /* bit of a kind: there single precision is rounded to fewer bits */
+    uint32_t no_double; /* bit of a kind: there is no double precision */
     int direct;         /* 1: MPI reads memory of devices, fixed when the start is over */
     size_t direct_most; /* and data up to this many bytes travel inside of messages all the same */
     _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */
@@ -234,7 +240,7 @@ static inline int dagi_body_fits(const struct dagi_devices *all, const dag_body 
                                  dag_precision prec)
 {
     return (body->device == kind || body->device == DAG_DEVICE_ANY) && all->backend[kind] &&
-           (!(all->no_single >> kind & 1) || (prec != DAG_S && prec != DAG_C));
+           !((prec == DAG_S || prec == DAG_C ? all->no_single : all->no_double) >> kind & 1);
 }
 static inline dagi_device *dagi_device_at(const struct dagi_devices *all, int space)
 {
@@ -291,6 +297,8 @@ void dagi_cores_model(const char *cpuinfo, char *text, size_t size);
 void dagi_device_texts(const dagi_backend *backend);
 
 /* `named`: the user asks for this kind, so it is loaded without asking first whether there is a device. */
+/* 1: the setting device_backend names this kind. */
+int dagi_device_named(const dag_context *ctx, int kind);
 const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kind, int named, char *why,
                                      size_t size);
 /* A row of dag/device_kinds.h. */

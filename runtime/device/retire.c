@@ -224,7 +224,7 @@ int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result
     while (*end)
         end = &(*end)->next;
     dagi_job **ended = end;
-    for (int i = 0; i < DAGI_EXEC_LANES; i++) {
+    for (int i = 0; i < d->all->lanes; i++) {
         dagi_job_list *list = &d->jobs.issued[i];
         dagi_job **mine = end;
         int passed = dagi_lane_poll(&d->exec[i], result);
@@ -248,7 +248,7 @@ int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result
 void dagi_retire_all(struct dagi_worker *w, dagi_device *d)
 {
     dagi_result ignored = DAGI_OK;
-    for (int i = 0; i < DAGI_EXEC_LANES; i++) {
+    for (int i = 0; i < d->all->lanes; i++) {
         while (d->jobs.issued[i].first) {
             dagi_job *job = d->jobs.issued[i].first;
             d->jobs.issued[i].first = job->next;
