@@ -28,7 +28,7 @@ void FN(syrk)(dag_uplo uplo, dag_trans trans, int n, int k, elem_t alpha, const 
     if (n == 0)
         return;
 #if !DAG_COMPLEX
-    if (beta == 1 && MICRO_FITS(n, n, k) && !packing_pays(n, n, k)) {
+    if (beta == 1 && MICRO_FITS(n, n, k)) {
         MICRO_NOW->syrk(uplo == DAG_LOWER, trans != DAG_NO_TRANS, n, k, alpha, A, lda, C, ldc);
         return;
     }
