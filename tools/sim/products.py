@@ -23,7 +23,7 @@ BGP, EXA, CLUSTER = (3e-6, 1e-9), (500e-9, 1e-11), (100e-6, 1e-9)
 SHAPES = {"flat": "flat", "binomial": "binomial", "scatter": "scatter", "chain": "chain", "two trees": "trees"} # and DAG_BCAST
 FEW_MESSAGES = ("flat", "binomial") # of the shapes, for 2^20 ranks
 BYTES = 8
-SCATTERED = 128 # members of a scatter and ring that is played: each sends as many pieces as there are members
+SCATTERED = 32 # members of a scatter and ring that is played: each sends as many pieces as there are members
 MACHINE = """name = {name}
 workers = 1
 between = {latency:g}us {rate:g}GB/s
