@@ -468,6 +468,7 @@ dag_status insertion_differs(const insertion *s);
 dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t);
 dagi_ready_list insertion_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
 void insertion_retire(struct dag_task *t);
+void insertion_name_missing(struct dag_task *t, char *text, size_t size);
 
 /* classes.c */
 /* NULL = no memory. */
