@@ -73,7 +73,7 @@ static int divisor(const lift_scope *s, isl_pw_aff *value)
     return times == 1 && more == 0 ? found : -1;
 }
 
-/* Of two globals that are multiplied, rows and columns of the grid are what others are multiples of. */
+/* Where two globals are multiplied, others are multiples of rows and columns of the grid. */
 static bool is_grid(const poly *m, int param)
 {
     return m->params[param].rows || m->params[param].cols;

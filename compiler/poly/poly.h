@@ -56,7 +56,7 @@ typedef struct poly_term {
     const char *function;
 } poly_term;
 
-/* Of each class no more than POLY_OWN_TERMS. A relation of two tasks has those of the second one
+/* A class has no more than POLY_OWN_TERMS of its own. A relation of two tasks has those of the second one
  * POLY_OWN_TERMS places further on (poly_turn). */
 enum { POLY_OWN_TERMS = 6, POLY_SHARED_TERMS = 6 };
 

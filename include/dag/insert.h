@@ -168,7 +168,7 @@ dag_status dag_insert_on(dag_taskpool *pool, int rank, const dag_insert_kernel *
 #ifndef __cplusplus
 /**
  * Define a kernel `NAME` for DAG_INSERT(). `BODY` is a function (struct dag_task *, const ARGS *, const
- * dag_tile_view *), `PRIORITY` one of const void *, or NULL. Behind `MAIN` stands the access of each tile.
+ * dag_tile_view *), `PRIORITY` one of const void *, or NULL. The access of each tile stands behind `MAIN`.
  *
  *     static int trsm_body(struct dag_task *task, const step *args, const dag_tile_view *tiles);
  *     DAG_KERNEL(trsm, step, trsm_body, NULL, 1, DAG_TILE_READ, DAG_TILE_RW)
