@@ -11,6 +11,13 @@ if(TARGET dag_la AND DAG_HAVE_MPI)
     dag_add_script_test(sim_hpl_bytes LABELS integration
         COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/hpl_bytes.sh"
             "$<TARGET_FILE:sim_counts>")
+    # What one rank of a million needs to begin with a graph.
+    add_executable(sim_prepare sim/prepare.c)
+    target_link_libraries(sim_prepare PRIVATE dag::la)
+    target_link_options(sim_prepare PRIVATE
+        -Wl,--wrap=dag_pool_new,--wrap=dag_start_task,--wrap=dag_add,--wrap=dag_wait)
+    dag_add_script_test(sim_prepare LABELS integration ENVIRONMENT DAG_SIMULATE=1000000
+        COMMAND sim_prepare 1000 1000 16384)
     add_executable(sim_waits sim/waits.c)
     target_link_libraries(sim_waits PRIVATE dag::la)
 else()

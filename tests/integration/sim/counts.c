@@ -1,6 +1,6 @@
 /* Messages, bytes and tasks of all pools of a few routines, all ranks together. Played by a simulation they
- * are the same as when ranks have really run: counts.sh compares. `sim_counts ROUTINE N NB [P Q [AHEAD]]` runs one
- * alone, and says how many seconds it has taken: tools/sim/against_simgrid.py. */
+ * are the same as when ranks have really run: counts.sh compares. `sim_counts ROUTINE N NB [P Q [AHEAD
+ * [EXCHANGES PIECES]]]` runs one alone, and says how many seconds it has taken: tools/sim/against_simgrid.py. */
 #include <dag/la.h>
 
 #include <inttypes.h>
@@ -34,7 +34,8 @@ static void must(dag_status status)
     exit(1);
 }
 
-static int grid_rows, grid_columns, ahead; /* process grid, look-ahead of LU; 0 = as routines have it */
+static int grid_rows, grid_columns;     /* process grid; 0 = as routines have it, as the next */
+static int ahead, exchanges, in_pieces; /* of LU */
 
 static dag_matrix *matrix(int64_t m, int64_t n, int64_t nb, dag_layout layout)
 {
@@ -117,7 +118,7 @@ static void lu(int64_t n, int64_t nb, dag_pivoting pivoting, int unexchanged, co
     int64_t info, *ipiv = malloc((size_t)n * sizeof *ipiv);
     dag_matrix *a = matrix(n, n, nb, DAG_LAYOUT_SLAB);
     const dag_lu_options options = {.pivoting = pivoting, .unexchanged = unexchanged,
-                                    .lookahead = ahead};
+                                    .lookahead = ahead, .exchanges = exchanges, .pieces = in_pieces};
     must(dag_plrnt(ctx, a, 1));
     start();
     must(dag_getrf_with(ctx, a, ipiv, &options, &info));
@@ -210,6 +211,8 @@ int main(int argc, char **argv)
         grid_rows = atoi(argv[4]);
         grid_columns = atoi(argv[5]);
         ahead = argc > 6 ? atoi(argv[6]) : 0;
+        exchanges = argc > 8 ? atoi(argv[7]) : 0;
+        in_pieces = argc > 8 ? atoi(argv[8]) : 0;
     }
     if (argc >= 4)
         status = one(argv[1], atoll(argv[2]), atoll(argv[3]));

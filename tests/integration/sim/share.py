@@ -72,8 +72,9 @@ def drivers():
 
 
 # Rows of the table in docs/performance/simulated.md: SimGrid's times on a flat network with 5us 1GB/s, where transfers that
-# follow each other are up to a third off.
+# follow each other are up to a third off. LU goes at the pace that it had there: as many exchanges as there are, no pieces.
 SIMGRID = (("cholesky", 16, 0.039666), ("lu", 4, 0.269913), ("nopiv", 16, 0.044505), ("nopiv", 64, 0.045212))
+PACE = {"lu": ("0", "0", "0", "24", "1")}
 
 
 def simgrid(counts):
@@ -82,7 +83,7 @@ def simgrid(counts):
         with open(path, "w", encoding="ascii") as file:
             file.write(AS_SIMGRID)
         for graph, ranks, seconds in SIMGRID:
-            done = subprocess.run([counts, graph, "3072", "128"], capture_output=True, text=True, timeout=300, check=False,
+            done = subprocess.run([counts, graph, "3072", "128", *PACE.get(graph, ())], capture_output=True, text=True, timeout=300, check=False,
                                   env=os.environ | {"DAG_SIMULATE": str(ranks), "DAG_MACHINE": path,
                                                     "DAG_BCAST": "binomial"})
             found = re.search(r"tasks, ([0-9.]+) s", done.stdout)
