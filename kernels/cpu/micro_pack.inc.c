@@ -1,4 +1,6 @@
-/* Part of micro.inc.c: operands that are copied, so that their columns are contiguous, and copied back. */
+/*
+ * Part of micro.inc.c: copies of parts of a matrix, transposed in registers where rows lie apart.
+ */
 
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
