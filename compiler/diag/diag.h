@@ -121,8 +121,8 @@ bool diag_save(const diag *d, uint32_t file, size_t mark, text *out);
 /* Reports what diag_save wrote. False, and nothing is reported, when it is not in this form. */
 bool diag_load(diag *d, uint32_t file, const char *kept);
 
-/* Prints what was collected since the last flush. Of the forms for
- * tools diag_finish prints the end. */
+/* Prints what was collected since the last flush; diag_finish() prints the
+ * end of the forms for tools. */
 void diag_flush(diag *d, FILE *out);
 void diag_finish(diag *d, FILE *out);
 

@@ -443,8 +443,6 @@ static bool check_combination(const driver_options *o)
     if ((o->action == ACTION_SERIAL || o->action == ACTION_EMIT_INSERT) &&
         (many || !ends_in(o->inputs.items[0], ".seq.c")))
         return usage("%s takes one sequential nest over dag_matrix, a .seq.c", o->making);
-    if (o->action == ACTION_EMIT_INSERT && (o->tile || o->kernels))
-        return usage("%s takes a .seq.c without --tile and --kernels", o->making);
     if (o->in_place && o->action != ACTION_FORMAT && o->action != ACTION_COMPLETE &&
         o->action != ACTION_FIX)
         return usage("%s belongs to --format, --complete and --fix", "-i");

@@ -155,7 +155,7 @@ typedef enum plan_level_kind {
                                    (membership of x = [i = ..] e) */
 } plan_level_kind;
 
-/* Which values of a loop are walked. Only loops of unit step are restricted. */
+/* Values that a loop walks over. Only loops of unit step are restricted. */
 typedef enum plan_walk {
     PLAN_WALK_ALL,
     PLAN_WALK_OWNED,            /* (var + shift) owned in dimension dim of place */

@@ -7,8 +7,11 @@
 /* Coefficients beyond it are taken for none. */
 enum { LIFT_LARGEST = 1000000 };
 
-/* lift_terms.c: the parameter of a term; -1: there are too many. Takes its values. */
+/* lift_table.c: the parameter of a term; -1: there are too many. Takes its values. */
 int lift_find_term(const poly *m, poly_term t);
+void lift_free_values(poly_term *t);
+/* A parameter for each term that there may be, of which nothing is known yet. */
+void lift_add_places(poly *m);
 
 /* lift_modulo.c: the coefficient that a variable has in all pieces; 0: there is none. */
 long lift_coefficient(isl_pw_aff *pa, enum isl_dim_type type, int pos);

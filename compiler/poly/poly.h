@@ -56,7 +56,7 @@ typedef struct poly_term {
     const char *function;
 } poly_term;
 
-/* Of each class no more than POLY_OWN_TERMS. A relation of two tasks has those of the second one
+/* A class has no more than POLY_OWN_TERMS of its own. A relation of two tasks has those of the second one
  * POLY_OWN_TERMS places further on (poly_turn). */
 enum { POLY_OWN_TERMS = 6, POLY_SHARED_TERMS = 6 };
 
@@ -98,7 +98,7 @@ void poly_begin_in(isl_ctx *isl, poly *m, const sema_info *sema, arena *a,
 void poly_end(poly *m);
 /* lift_terms.c: from now on products, quotients and remainders by a global become terms. */
 void poly_begin_terms(poly *m);
-void poly_end_terms(poly *m);
+void poly_end_terms(poly *m); /* lift_table.c */
 /* The facts about the parameters: sizes of matrices, and what the file assumes.
  * assume_exact[i]: all that the i-th %assume says is in it. */
 isl_set *lift_facts(poly *m, bool *assume_exact);

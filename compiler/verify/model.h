@@ -99,7 +99,7 @@ struct verify_model {
         void (*free)(verify_order *o);      /* set with it */
     } order;                    /* of tasks */
     bool gave_up;               /* the bound on operations was met while lifting */
-    /* With terms nothing is reported: a finding may be due to what is not known of them. */
+    /* Nothing is reported where there are terms: a finding may be due to what is not known of them. */
     struct {
         bool on, found;
     } terms;
@@ -143,8 +143,8 @@ const sema_global *verify_root_of(const sema_global *g);
 void verify_find_strides(verify_model *m);
 /* The parameter N where the element that `call` names in g is a pair of indices; -1: it is none. */
 int verify_stride(const verify_model *m, const ast_call *call, const sema_global *g);
-/* With dropped[] of those of which a reference is no such pair, by sema_global.index of the root: adds
- * those whose bounds are not known. These are pairs no more; false: there are none. */
+/* `dropped`, by sema_global.index of the root, has those whose references are not all such pairs; adds those
+ * whose bounds are not known. These are pairs no more; false: there are none. */
 bool verify_keep_strides(verify_model *m, bool *dropped);
 /* Does the file say how many elements the vector has? */
 bool verify_has_count(const verify_model *m, const sema_global *g);

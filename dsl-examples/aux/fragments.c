@@ -126,6 +126,12 @@ static dag_status fragment_element(dag_collection *c, const int64_t *index, dag_
     return DAG_SUCCESS;
 }
 
+/* Lines that are cut in the same places: their fragments are blocks of either. */
+static int cut_alike(const dagi_line *a, const dagi_line *b)
+{
+    return a->block == b->block && a->first % a->block == b->first % b->block;
+}
+
 static void fragments_init(struct fragments *f, dag_context *ctx, const dagi_place *of,
                            const dagi_place *other, const struct cuts *rows,
                            const struct cuts *cols)
@@ -137,6 +143,14 @@ static void fragments_init(struct fragments *f, dag_context *ctx, const dagi_pla
     f->other = other;
     f->rows = rows;
     f->cols = cols;
+    if (cut_alike(&of->rows, &other->rows) && cut_alike(&of->cols, &other->cols)) {
+        const int64_t period[2] = {of->rows.p, of->cols.p};
+        const int64_t offset[2] = {(dagi_line_block(&of->rows, 0) + of->rows.source) % of->rows.p,
+                                   (dagi_line_block(&of->cols, 0) + of->cols.source) % of->cols.p};
+        const int64_t stride[2] = {of->column_major ? 1 : of->cols.p,
+                                   of->column_major ? of->rows.p : 1};
+        dag_collection_set_cyclic(&f->super, period, offset, stride);
+    }
 }
 
 /* Fragments name the memory of a matrix. */

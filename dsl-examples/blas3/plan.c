@@ -6,9 +6,9 @@
 
 enum {
     USUAL_STEPS = 8, /* of which tiles may be on the way: as in gemm_C */
-    FEW = 16,        /* ranks that are all looked at */
+    FEW = 8,         /* ranks that are all looked at */
     SAMPLE = 3,      /* that are, when there are more */
-    SECOND_LOOK = 32 /* that are, before a plan replaces the usual one */
+    SECOND_LOOK = 16 /* that are, before a plan replaces the usual one */
 };
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -38,6 +38,10 @@ typedef struct cut {
  * moduli. -1 = there is none. */
 static int64_t meet(cut x, cut y, int64_t *step)
 {
+    if (x.of % y.of == 0) { /* as a rule: grids of powers of two */
+        *step = x.of;
+        return x.at % y.of == y.at ? x.at : -1;
+    }
     int64_t a = x.of, b = y.of, s = 1, t = 0; /* a = s x.of modulo y.of, b = t x.of */
     while (b != 0) {
         int64_t quotient = a / b, rest = a - quotient * b, next = s - quotient * t;
@@ -84,11 +88,10 @@ static int stands(const product_owner *o, int rank, int *i, int *j)
     return rank < o->down * o->across;
 }
 
-/* Elements of an operand that a rank needs and does not own. */
-static double missing(const product_owner *o, int rank, cut rows, cut columns)
+/* Of `need` elements of an operand that a rank needs, those that it does not own. */
+static double missing(const product_owner *o, int rank, cut rows, cut columns, double need)
 {
     int i, j;
-    double need = (double)elements_of(rows, everywhere) * (double)elements_of(columns, everywhere);
     if (!stands(o, rank, &i, &j))
         return need;
     cut own_rows = {.of = o->down, .at = i}, own_columns = {.of = o->across, .at = j};
@@ -170,11 +173,14 @@ static double received_on_grid(const product_case *c, const dag_gemm_plan *p, in
     int64_t layer = rank % p->layers, i = rank / p->layers / p->q, j = rank / p->layers % p->q;
     cut rows = {c->m, c->mb, p->p, i}, columns = {c->n, c->nb, p->q, j};
     cut inner = {c->k, c->kb, p->layers, layer};
-    int64_t e;
-    int works = rank < p->p * p->q * p->layers && tiles_of(rows, everywhere, &e) > 0 &&
-                tiles_of(columns, everywhere, &e) > 0;
-    if (works)
-        sum = missing(&c->a, rank, rows, inner) + missing(&c->b, rank, inner, columns);
+    int64_t high, wide;
+    int works = rank < p->p * p->q * p->layers && tiles_of(rows, everywhere, &high) > 0 &&
+                tiles_of(columns, everywhere, &wide) > 0;
+    if (works) {
+        double deep = (double)elements_of(inner, everywhere);
+        sum = missing(&c->a, rank, rows, inner, (double)high * deep) +
+              missing(&c->b, rank, inner, columns, deep * (double)wide);
+    }
     if (p->method != DAG_GEMM_STATIONARY_C)
         sum += sums_received(c, p, rank, layer);
     return sum;
@@ -190,7 +196,8 @@ static double received_where_a_stays(const product_case *c, int rank)
         cut inner = {c->k, c->kb, c->a.across, j}, columns = {c->n, c->nb, 1, 0};
         cut rows = {c->m, c->mb, c->a.down, i};
         if (tiles_of(rows, everywhere, &e) > 0)
-            sum = missing(&c->b, rank, inner, columns);
+            sum = missing(&c->b, rank, inner, columns,
+                          (double)elements_of(inner, everywhere) * (double)c->n);
     }
     if (stands(&c->c, rank, &a, &b)) {
         cut rows = {c->m, c->mb, c->c.down, a}, columns = {c->n, c->nb, c->c.across, b};
@@ -330,7 +337,7 @@ static int compare(const void *a, const void *b)
 
 static int usual_step(const product_case *c)
 {
-    return c->ranks <= FEW ? 1 : c->ranks / SAMPLE;
+    return c->ranks <= FEW ? 1 : (c->ranks + SAMPLE - 1) / SAMPLE;
 }
 
 /* What is done without a choice: C or A stays. */
@@ -410,7 +417,7 @@ static int replaces(const product_case *c, dag_gemm_plan *p, dag_gemm_plan *usua
 {
     if (!looks_better(c, p, usual_one))
         return 0;
-    int step = c->ranks <= SECOND_LOOK ? 1 : (c->ranks / SECOND_LOOK) | 1;
+    int step = c->ranks <= SECOND_LOOK ? 1 : c->ranks / SECOND_LOOK | 1;
     cost(c, p, step);
     cost(c, usual_one, step);
     return looks_better(c, p, usual_one);

@@ -69,82 +69,16 @@ enum { POTRF, TRSM, HERK, GEMM, KERNELS };
 static const dag_insert_kernel kernels[4][KERNELS] = {
     [DAG_S] = TABLE(s), [DAG_D] = TABLE(d), [DAG_C] = TABLE(c), [DAG_Z] = TABLE(z)};
 
-/* ---- columns of tiles as a collection of two indices -------------------------------------- */
-
-typedef struct columns {
-    dag_collection super;
-    dag_split view;
-} columns;
-
-static const columns *columns_of(const dag_collection *c)
-{
-    return (const columns *)(const void *)c;
-}
-
-/* The tile, and the column of it. */
-static const dag_collection *find(const dag_collection *c, const int64_t *index, int64_t at[3])
-{
-    const dag_split *view = &columns_of(c)->view;
-    int cut = !view->desc.by_rows;
-    at[0] = index[0];
-    at[1] = index[1];
-    at[cut] = index[cut] / view->C;
-    at[2] = index[cut] % view->C;
-    return &view->super;
-}
-
-static int columns_rank_of(const dag_collection *c, const int64_t *index)
-{
-    int64_t at[3];
-    const dag_collection *view = find(c, index, at);
-    return view->ops->rank_of(view, at);
-}
-
-static int columns_contains(const dag_collection *c, const int64_t *index)
-{
-    int64_t at[3];
-    const dag_collection *view = find(c, index, at);
-    return index[0] >= 0 && index[1] >= 0 && view->ops->contains(view, at);
-}
-
-static void columns_shape_of(const dag_collection *c, const int64_t *index, dag_shape *shape)
-{
-    int64_t at[3];
-    const dag_collection *view = find(c, index, at);
-    view->ops->shape_of(view, at, shape);
-}
-
-static dag_status columns_element(dag_collection *c, const int64_t *index, dag_element *element)
-{
-    int64_t at[3];
-    dag_collection *view = (dag_collection *)(uintptr_t)find(c, index, at);
-    return view->ops->element(view, at, element);
-}
-
 /* As dag_insert_desc.place. */
 static int columns_place(const dag_tile *tile)
 {
-    const int64_t index[2] = {tile->i, tile->j};
-    const dag_split *view = &columns_of(tile->collection)->view;
+    const dag_split_columns *columns = (const dag_split_columns *)(const void *)tile->collection;
     int64_t at[3];
-    if (view->desc.placement != DAG_SPLIT_STATIC)
+    if (columns->split.desc.placement != DAG_SPLIT_STATIC)
         return -1;
-    (void)find(tile->collection, index, at);
-    int64_t home = dag_split_home(view, at[0], at[1], at[2]);
+    dag_split_columns_index(columns, tile->i, tile->j, at);
+    int64_t home = dag_split_home(&columns->split, at[0], at[1], at[2]);
     return home == DAG_SPLIT_HOST ? DAG_HOST : (int)home + 1;
-}
-
-static dag_status columns_begin(dag_context *ctx, const dag_matrix *A, const dag_split_desc *cut, columns *c)
-{
-    static const dag_collection_ops ops = {.rank_of = columns_rank_of, .contains = columns_contains,
-                                           .shape_of = columns_shape_of, .element = columns_element};
-    dag_status status = dag_split_view(A, cut, &c->view);
-    if (status != DAG_SUCCESS)
-        return status;
-    dag_collection_init(&c->super, ctx, &ops, 2, A->super.name);
-    c->super.whole = c->view.super.whole;
-    c->super.fingerprint = c->view.super.fingerprint;
-    return DAG_SUCCESS;
 }
 
 /* ---- the program ---------------------------------------------------------------------------- */
@@ -228,15 +162,15 @@ dag_status dag_potrf_inserted(dag_context *ctx, dag_uplo uplo, dag_matrix *A, in
     (void)dag_kernels_init(NULL);
     program g = {.kernel = kernels[A->prec], .A = &A->super, .uplo = uplo, .mt = A->mt, .C = 1, .last = 1,
                  .nb = A->nb};
-    columns cut;
+    dag_split_columns cut;
     if (split) {
-        dag_status status = columns_begin(ctx, A, &desc, &cut);
+        dag_status status = dag_split_columns_view(A, &desc, &cut);
         if (status != DAG_SUCCESS)
             return status;
         g.A = &cut.super;
-        g.C = cut.view.C;
-        g.last = cut.view.last;
-        g.b = cut.view.b;
+        g.C = cut.split.C;
+        g.last = cut.split.last;
+        g.b = cut.split.b;
     }
     g.p = dagi_inserting_placed(ctx, "potrf", g.kernel, KERNELS, (dag_collection *[]){g.A}, 1,
                                 split ? columns_place : NULL);

@@ -219,6 +219,7 @@ static dag_status configure(const options *o, dag_config *config, char *why, siz
         {"machine", o->machine},
         {"split", o->split},
         {"out_of_core", o->out_of_core},
+        {"bcast", o->bcast},
         {"reproducible", o->reproducible ? "on" : NULL},
         {"report", o->report ? "on" : NULL},
         {"overlap", o->overlap ? "on" : NULL},

@@ -139,7 +139,7 @@ bool memory_begins(const char *program)
     return false;
 }
 
-/* Of the run that goes on; words = 0 once its first matrix has been admitted. */
+/* Words of the run that goes on; 0 once its first matrix has been admitted. */
 static double run_words;
 
 void memory_expect(const char *routine, const options *o, int ranks)

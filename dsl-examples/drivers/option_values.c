@@ -195,6 +195,7 @@ static const char *set_word(options *o, int id, const char *text)
     case OPT_PREDICT: return parse_predict(o, text) ? NULL : "a number of ranks, and a file behind a comma";
     case OPT_SPLIT: return set_split(o, text);
     case OPT_OUT_OF_CORE: return set_out_of_core(o, text);
+    case OPT_BCAST: o->bcast = text; return NULL; /* the setting knows the shapes */
     case OPT_MATGEN:
         o->matgen = text;
         return generate_knows(text) ? NULL : "a name of dag/matgen.h, such as hilbert";

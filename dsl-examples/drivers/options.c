@@ -66,6 +66,7 @@ static const option_row table[OPT_COUNT] = {
     [OPT_LOOKAHEAD] = {"lookahead", "L", "steps that summa sends ahead (7), or hsumma, 0 or 1 (1)"},
     [OPT_GROUPS] = {"groups", "IxJ", "groups of the grid of hsumma (the divisors nearest to roots)"},
     [OPT_INNER] = {"inner", "B", "columns, dividing NB, that hsumma sends in groups at a time (NB)"},
+    [OPT_BCAST] = {"bcast", "SHAPE", "how tiles are broadcast, as the setting bcast has it: chain, trees, ... (auto)"},
     [OPT_PLAN] = {"plan", NULL, "print the ways to make the product and what they are predicted to take"},
     [OPT_TUNE] = {"tune", NULL, "try the best few ways on this machine, keep the fastest for later runs"},
     [OPT_INSERT] = {"insert", NULL, "a sequential program inserts the tasks, in place of the graph"},

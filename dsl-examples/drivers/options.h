@@ -58,6 +58,7 @@ enum option_id {
     OPT_LOOKAHEAD,
     OPT_GROUPS,
     OPT_INNER,
+    OPT_BCAST,
     OPT_PLAN,
     OPT_TUNE,
     OPT_INSERT,
@@ -89,7 +90,8 @@ _Static_assert(OPT_COUNT <= 64, "the options of a driver are the bits of 64");
 /* What the driver of gemm understands besides. */
 #define OPT_GEMM                                                                                   \
     (OPT_BIT(OPT_METHOD) | OPT_BIT(OPT_PRODUCT_GRID) | OPT_BIT(OPT_LOOKAHEAD) | OPT_BIT(OPT_PLAN) | \
-     OPT_BIT(OPT_GROUPS) | OPT_BIT(OPT_INNER) | OPT_BIT(OPT_TUNE) | OPT_BIT(OPT_OUT_OF_CORE))
+     OPT_BIT(OPT_GROUPS) | OPT_BIT(OPT_INNER) | OPT_BIT(OPT_BCAST) | OPT_BIT(OPT_TUNE) | \
+     OPT_BIT(OPT_OUT_OF_CORE))
 
 /* What a driver says of itself. */
 typedef struct option_scope {
@@ -127,6 +129,7 @@ typedef struct options {
     const char *routine;                    /* NULL when not given */
     const char *split;                      /* as the setting takes it; NULL when not given */
     const char *out_of_core;                /* likewise */
+    const char *bcast;                      /* likewise */
     const char *matgen;                     /* a kind of the gallery, or NULL */
     const char *matrix, *rhs, *out, *pivots, *triangle, *trace; /* point into argv */
 } options;

@@ -84,7 +84,7 @@ static const char *const names[ROUTINES] = {
 #include "../routines.def"
 };
 
-/* One run: sizes with their defaults, and the matrices. Of trmm and trsm the result is C. */
+/* One run: sizes with their defaults, and the matrices. C is the result of trmm and trsm. */
 typedef struct problem {
     routine what;
     const options *o;

@@ -99,6 +99,7 @@ static const char *word_of(const options *o, int id)
     case OPT_PIVOTING: return pivoting[o->pivoting];
     case OPT_SPLIT: return o->split;
     case OPT_OUT_OF_CORE: return o->out_of_core;
+    case OPT_BCAST: return o->bcast;
     case OPT_MATGEN: return o->matgen;
     case OPT_MATRIX: return o->matrix;
     case OPT_RHS: return o->rhs;

@@ -32,8 +32,8 @@ dag_status store_trapezoid(dag_context *ctx, const options *o, dag_uplo uplo, da
 
 /*
  * Writes X through rank 0, some columns at a time: on disk before anything else can go wrong, such as
- * reading the input again for the check. Under its name it is when there is no check to be passed; else
- * store_finish() says so, which writes only then to what cannot be taken back. A file that cannot be
+ * reading the input again for the check. It gets its name when there is no check to be passed; else
+ * store_finish() gives it, which writes only then to what cannot be taken back. A file that cannot be
  * written must not cost the user the result of a long computation: *incomplete becomes 1. Both do
  * nothing when there is no file.
  */

@@ -29,7 +29,7 @@ void two_sizes_begin(dag_context *ctx, const driver *d)
     chosen.routine = chosen.product ? "gemm" : chosen.qr ? "geqrf" : "potrf";
 }
 
-/* Of Cholesky and QR; what is made behind the first matrix, right-hand sides and Q, gets its tiles. */
+/* Choose tiles for Cholesky and QR; what is made behind the first matrix, right-hand sides and Q, gets its tiles. */
 static dag_status choose(dag_context *ctx, const options *o, int64_t m, int64_t n)
 {
     int64_t rows = m > n ? m : n; /* gels factors A or its adjoint, whichever is tall */

@@ -30,7 +30,7 @@ typedef struct line_rule {
 
 #define AT(field) offsetof(hpl_input, field)
 #define ORDER_MOST (INT64_C(1) << 31)
-/* In the order of the file; the last one is its line 31, what follows is of no interest. */
+/* Rules of lines in the order of the file; the last one is its line 31, what follows is of no interest. */
 static const line_rule rules[] = {
     {TEXT, "title", 0, 0, 0},
     {TEXT, "second title", 0, 0, 0},

@@ -244,7 +244,7 @@ static void prepare_lu(dagi_check *c, lu_work *w, dag_matrix *A, const int64_t *
         c->status = dagi_la_slab(c->ctx, A, &w->slab);
 }
 
-/* Behind it; with a status that is none of success nothing but what was prepared is given back. `few` as for
+/* Run what was prepared; a status other than success only gives that back. `few` as for
  * partial_pool(). */
 static dag_status run_lu(dag_context *ctx, lu_work *w, dag_matrix *A, int64_t *ipiv,
                          dagi_few *few, int64_t *info, dag_status status)

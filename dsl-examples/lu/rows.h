@@ -265,7 +265,7 @@ static inline void la_moves_put(const la_moves *m, int P, int p, const void *W, 
 /* What of W travels: rows that process row p gives to all for the top, or gets from there. */
 typedef enum la_way { LA_UP, LA_DOWN } la_way;
 
-/* In order; as many as are returned. */
+/* Rows in order, as many as it returns. */
 static inline int la_moves_rows(const la_moves *m, int P, int p, la_way way, int *row)
 {
     int count = 0;

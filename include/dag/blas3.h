@@ -85,7 +85,7 @@ typedef struct dag_gemm_plan {
     int64_t sums;            /**< DAG_GEMM_STATIONARY_A: partial sums of each tile of C; else 0 */
     double compute, exposed; /**< seconds: of kernels, and of communication that they do not hide */
     double received, memory; /**< bytes of the busiest rank: in all, and held at a time */
-    double total;            /**< bytes that all ranks receive; of more than 16, as a few of them do */
+    double total;            /**< bytes that all ranks receive; of more than 8, as a few of them do */
 } dag_gemm_plan;
 
 /** dag_gemm() with options, the same on all ranks; NULL = all 0. The plan is rank 0's, and kept for later calls

@@ -119,8 +119,8 @@ int dag_size(const dag_context *context);    /**< number of processes */
 int dag_workers(const dag_context *context); /**< workers of this process, the caller included */
 
 /**
- * About how many seconds a message between ranks takes: the setting `link_latency`; without it the time of
- * the ranks' first agreement where they are on several machines, else 0. Ranks may see different values.
+ * About how many seconds a message between ranks takes: the setting `link_latency`; without it what one agreement
+ * at the start took the rank that waited longest, where ranks are on several machines, else 0. All see the same.
  */
 double dag_latency(const dag_context *context);
 /** Bytes per second between two ranks: the setting `link_rate`; 0 = not known. */
@@ -396,8 +396,8 @@ dag_context *dag_task_context(const struct dag_task *task);
 void *dag_task_workspace(struct dag_task *task, size_t bytes);
 
 /**
- * Of a flow that this body writes (RW or WRITE) other ranks get rows first, ..., first + count - 1 alone,
- * in every column: there it has `count` rows. On this rank it stays whole, as does what later tasks make of
+ * Other ranks get only rows first, ..., first + count - 1, in every column, of a flow that this body writes
+ * (RW or WRITE): there it has `count` rows. On this rank it stays whole, as does what later tasks make of
  * it. An untyped flow has a row for each byte. The count may depend on data. What a device holds when it
  * leaves goes whole, so readers take the number of rows from the flow. Regions of edges (`[type = LOWER]`)
  * are then those of these rows.

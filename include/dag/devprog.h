@@ -82,7 +82,7 @@ typedef struct dag_devprog_desc {
     int nkernels;
 } dag_devprog_desc;
 
-/** The queues of a device. Of DAG_HOST there is EXEC alone. */
+/** The queues of a device. DAG_HOST has EXEC alone. */
 typedef enum dag_devprog_queue {
     DAG_DEVPROG_LD,
     DAG_DEVPROG_ST,
@@ -146,8 +146,8 @@ dag_status dag_devprog_check(dag_devprog *program);
 dag_taskpool *dag_devprog_taskpool(dag_devprog *program);
 
 /** Write the commands, one a line, each with those that it waits for and why: "3 EXEC d1 gemm
- * r1[4x4] r2[4x4] r0[4x4] after 0:r0 1:r1 2:r2". Of a program that dag_devprog_check() accepts;
- * else its message. */
+ * r1[4x4] r2[4x4] r0[4x4] after 0:r0 1:r1 2:r2". dag_devprog_check() has to accept the program;
+ * else its message is written. */
 dag_status dag_devprog_list(dag_devprog *program, FILE *to);
 
 #ifdef __cplusplus

@@ -148,7 +148,7 @@ dag_status dag_insert_begin(dag_context *context, const dag_insert_desc *desc, d
  * Insert a task. Where this rank has as many unfinished ones as the window allows, it runs tasks first.
  * @param args  `size` bytes, DAG_INSERT_ARGS at most, copied; may be NULL where that is 0.
  * @param tiles `n` tiles of the pool's collections, as many as the kernel has, or at least so many where it has
- *              a list; none twice.
+ *              a list; none twice but those that are READ alone.
  * @return DAG_ERR_ARG: the task contradicts its kernel, names a tile that was released, reads one without
  *         memory that nobody has written, or is for cores by `place` and has no body for them; it is not
  *         inserted. DAG_SUCCESS in a pool that has failed as well: the pool's end tells, on all ranks alike.
@@ -168,7 +168,7 @@ dag_status dag_insert_on(dag_taskpool *pool, int rank, const dag_insert_kernel *
 #ifndef __cplusplus
 /**
  * Define a kernel `NAME` for DAG_INSERT(). `BODY` is a function (struct dag_task *, const ARGS *, const
- * dag_tile_view *), `PRIORITY` one of const void *, or NULL. Behind `MAIN` stands the access of each tile.
+ * dag_tile_view *), `PRIORITY` one of const void *, or NULL. The access of each tile stands behind `MAIN`.
  *
  *     static int trsm_body(struct dag_task *task, const step *args, const dag_tile_view *tiles);
  *     DAG_KERNEL(trsm, step, trsm_body, NULL, 1, DAG_TILE_READ, DAG_TILE_RW)

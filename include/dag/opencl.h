@@ -53,6 +53,14 @@ struct _cl_kernel *dag_opencl_kernel(dag_device_queue *queue, const char *progra
  */
 int dag_device_buffer(dag_device_queue *queue, const void *at, struct _cl_mem **buffer, size_t *offset);
 
+/**
+ * OpenCL device number `index` of all that the drivers of this machine show, used or not, platform by platform;
+ * loads their libraries, which takes memory and tenths of a second.
+ * @param[out] text  platform, name, and why it is not used, or that it can be; up to `size` bytes.
+ * @return 1, or 0 behind the last one.
+ */
+int dag_opencl_seen(const dag_context *context, int index, char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

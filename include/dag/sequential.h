@@ -84,8 +84,12 @@
  * has no memory; in a serial program it lives to the end of the nest (without GNU C: of the
  * program).
  */
+#ifdef DAG_SEQUENTIAL_INSERT_H
+#define DAG_TILES(W, A) dag_insert_scratch *const W DAG_SEQ_UNUSED = &dag_seq_tiles_##W
+#else
 #define DAG_TILES(W, A) \
     dag_matrix W##_tiles DAG_SEQ_TO_THE_END = dag_seq_tiles(A), *const W DAG_SEQ_UNUSED = &W##_tiles
+#endif
 /** Tile (i, j) of a matrix as an argument of a kernel. */
 #define DAG_AT(A, i, j) \
     (elem_t *)dag_seq_tile(A, i, j, NULL), (int)dag_matrix_tile_rows(A, i), \

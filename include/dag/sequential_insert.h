@@ -42,6 +42,13 @@ DAG_SEQ_UNUSED static dag_status dag_seq_begin(dag_context *context, const char 
     return dag_insert_begin(context, &desc, &dag_seq_pool);
 }
 
+/* An array of tiles inside the nest, DAG_TILES(): they are whole tiles of a matrix. */
+DAG_SEQ_UNUSED static void dag_seq_tiles_init(dag_insert_scratch *tiles, const dag_matrix *like, const char *name)
+{
+    const dag_shape whole = {.m = like->mb, .n = like->nb, .elem = sizeof(elem_t)};
+    dag_insert_scratch_init(tiles, &like->super, &whole, name);
+}
+
 DAG_SEQ_UNUSED static void dag_seq_insert(const dag_insert_kernel *kernel, const void *args, size_t size,
                                           const dag_tile *tiles, int n, const char *file, int line)
 {

@@ -69,6 +69,19 @@ typedef struct dag_split {
  */
 dag_status dag_split_view(const dag_matrix *a, const dag_split_desc *desc, dag_split *split);
 
+/** A split matrix by two indices, for tasks that are inserted (dag/insert.h): A(i, C j + c), or, cut by rows,
+ *  A(C i + c, j), is A(i, j, c) of `split`. Fields are read-only. */
+typedef struct dag_split_columns {
+    dag_collection super;
+    dag_split split;
+} dag_split_columns;
+
+/** As dag_split_view(). */
+dag_status dag_split_columns_view(const dag_matrix *a, const dag_split_desc *desc, dag_split_columns *columns);
+
+/** The indices in `split` of what has two here. Pure. */
+void dag_split_columns_index(const dag_split_columns *columns, int64_t i, int64_t j, int64_t index[3]);
+
 /**
  * Where A(i, j, c) belongs, on the rank that owns it: DAG_SPLIT_HOST, for c < s or without devices, else
  * the number of a device, for what dag_split_desc.devices says. Pure.

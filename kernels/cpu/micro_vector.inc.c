@@ -11,7 +11,7 @@ typedef struct MICRO(corner) {
     elem_t inverse[LANES];
 } MICRO(corner);
 
-/* Of what lies in the other triangle, nothing is read: others may write it meanwhile. */
+/* Reads nothing of what lies in the other triangle: others may write it meanwhile. */
 INLINE void MICRO(corner_read)(MICRO(corner) *to, bool lower, bool trans, bool unit, int w,
                                const elem_t *A, ptrdiff_t lda)
 {

@@ -2,6 +2,8 @@
 #include "setting_value.h"
 #include "settings.h"
 
+#include <dag/device_kinds.h>
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -96,6 +98,49 @@ static dag_status parse_choice(const setting *s, const char *text, void *field, 
     return dagi_refuse(why, size, "%s = %s: must be one of %s", s->name, text, names);
 }
 
+/* The number of the kind of devices that `text` begins with, and what stands behind its `=`; -1 = there is none. */
+static int parse_device_kind(const char *text, const char **value)
+{
+#define PREFIX_OF(NAME, number, name, file, kernels) {#name "=", number},
+    static const choice prefixes[] = {DAG_DEVICE_KINDS_BESIDE_HOST(PREFIX_OF)};
+#undef PREFIX_OF
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        size_t length = strlen(prefixes[i].name);
+        if (strncasecmp(prefixes[i].name, text, length) == 0) {
+            *value = text + length;
+            return prefixes[i].value;
+        }
+    }
+    return -1;
+}
+
+/* What kinds are not named keep what they have. A comma ends a value where a kind follows. */
+static dag_status parse_each(const setting *s, const char *text, dagi_settings *settings, char *why, size_t size)
+{
+    dag_status status = DAG_SUCCESS;
+    while (*text && status == DAG_SUCCESS) {
+        const char *value, *end, *behind;
+        char one[1024];
+        int number = parse_device_kind(text, &value);
+        if (number < 0)
+            return dagi_refuse(why, size, "%s = %s: must be KIND=VALUE, or several with commas, of kinds of devices",
+                               s->name, text);
+        for (end = strchr(value, ','); end && parse_device_kind(end + 1, &behind) < 0;)
+            end = strchr(end + 1, ',');
+        size_t length = end ? (size_t)(end - value) : strlen(value);
+        if (length >= sizeof one)
+            return dagi_refuse(why, size, "%s: longer than %zu bytes", s->name, sizeof one - 1);
+        memcpy(one, value, length);
+        one[length] = '\0';
+        setting of_kind = *s;
+        of_kind.kind = s->kind == KIND_BYTES_EACH ? KIND_BYTES : KIND_TEXT;
+        of_kind.offset += (size_t)number * sizeof settings->kind[0];
+        status = dagi_setting_parse(&of_kind, one, settings, why, size);
+        text = end ? end + 1 : value + length;
+    }
+    return status;
+}
+
 dag_status dagi_setting_parse(const setting *s, const char *text, dagi_settings *settings,
                               char *why, size_t size)
 {
@@ -144,6 +189,9 @@ dag_status dagi_setting_parse(const setting *s, const char *text, dagi_settings 
                                s->kind == KIND_BYTES ? " (k, M, G allowed)" : "");
         *(int64_t *)field = (int64_t)count;
         return DAG_SUCCESS;
+    case KIND_BYTES_EACH:
+    case KIND_TEXT_EACH:
+        return parse_each(s, text, settings, why, size);
     }
     return DAG_ERR_INTERNAL;
 }

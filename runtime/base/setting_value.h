@@ -12,7 +12,9 @@ typedef enum kind {
     KIND_SWITCH,
     KIND_CHOICE,
     KIND_BCAST, /* a dag_bcast_tree */
-    KIND_TEXT /* into a char[]; `most` is its length */
+    KIND_TEXT,       /* into a char[]; `most` is its length */
+    KIND_BYTES_EACH, /* cuda=VALUE,opencl=VALUE, into the fields of these kinds of devices */
+    KIND_TEXT_EACH
 } kind;
 
 typedef struct choice {

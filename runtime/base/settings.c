@@ -35,13 +35,15 @@ static const choice check_choices[] = {{"none", 0}, {"race", 1}, {NULL, 0}};
 
 #define FIELD(name) offsetof(dagi_settings, name)
 
-/* Those that each kind of devices has, by its row in dag/device_kinds.h. */
+#define OLD_NAME "old name of " /* so begins the meaning of one */
+
+/* Old names that each kind of devices has, by its row in dag/device_kinds.h. */
 #define OF_KIND(NAME, number, name, file, kernels)                                                 \
     {#name "_memory", KIND_BYTES, FIELD(kind[number].memory), "0", 0, 1e15, NULL,                  \
-     "most bytes of each " #NAME " device that are used; 0 = nine tenths of what is free"},        \
+     OLD_NAME "device_memory = " #name "=BYTES"},                                                   \
     {#name "_plugin", KIND_TEXT, FIELD(kind[number].plugin), "", 0,                                \
      sizeof((dagi_settings *)0)->kind[0].plugin - 1, NULL,                                         \
-     "file of the library for " #NAME " devices; empty = looked for beside this library"},
+     OLD_NAME "device_plugin = " #name "=FILE"},
 
 static const setting table[] = {
     {"threads", KIND_COUNT, FIELD(threads), "0", 0, DAGI_MAX_WORKERS, NULL,
@@ -124,6 +126,14 @@ static const setting table[] = {
      sizeof((dagi_settings *)0)->perf_model - 1, NULL,
      "file that keeps how long kernels took on cores and devices from run to run; empty = none"},
     DAG_DEVICE_KINDS_BESIDE_HOST(OF_KIND)
+    {"device_memory", KIND_BYTES_EACH, FIELD(kind[0].memory), "", 0, 1e15, NULL,
+     "most bytes of each device that are used, by kind, as cuda=8G,opencl=1G; 0, and for kinds that are not "
+     "named = nine tenths of what is free"},
+    {"device_plugin", KIND_TEXT_EACH, FIELD(kind[0].plugin), "", 0,
+     sizeof((dagi_settings *)0)->kind[0].plugin - 1, NULL,
+     "file of the library for devices of a kind, as opencl=FILE; else looked for beside this library"},
+    {"device_streams", KIND_COUNT, FIELD(device_streams), "4", 2, 16, NULL,
+     "queues for kernels of each device, of which the first is for urgent tasks"},
     {"gpu_mpi", KIND_CHOICE, FIELD(gpu_mpi), "auto", 0, 0, gpu_mpi_choices,
      "MPI reads memory of devices itself: auto (where it says so and a test at start proves it), "
      "off, on (or the start fails), force (as on, without asking MPI)"},
@@ -425,6 +435,18 @@ void dagi_settings_hear(dag_config *resolved, dagi_settings *settings, const cha
             dagi_setting_parse(&table[i], value, settings, NULL, 0);
         name = value + strlen(value) + 1;
     }
+}
+
+const char *dagi_settings_renamed(const dag_config *config, const char **old)
+{
+    const size_t length = sizeof OLD_NAME - 1;
+    for (int i = 0; i < NSETTINGS; i++) {
+        if (config->origin[i] != ORIGIN_DEFAULT && strncmp(table[i].meaning, OLD_NAME, length) == 0) {
+            *old = table[i].name;
+            return table[i].meaning + length;
+        }
+    }
+    return NULL;
 }
 
 int dagi_settings_get(const dag_config *config, int index, dag_setting *out)

@@ -18,6 +18,8 @@ enum { DAGI_SETTINGS_TOLD = 16 << 10 }; /* all of them have room */
 void dagi_settings_tell(const dag_config *resolved, char text[DAGI_SETTINGS_TOLD]);
 /* Such a text of rank 0: it stands where this rank has nothing but defaults. */
 void dagi_settings_hear(dag_config *resolved, dagi_settings *settings, const char *text);
+/* The first setting that was given by an old name, and how it is written now; NULL = none. */
+const char *dagi_settings_renamed(const dag_config *config, const char **old);
 int dagi_settings_get(const dag_config *config, int index, dag_setting *out);
 
 /* ---- setting_value.c ---------------------------------------------------------------------------- */

@@ -221,5 +221,5 @@ dag_status dagi_open_shut(dag_taskpool *pool, uint64_t hash)
 dag_status dagi_open_end(dag_taskpool *pool)
 {
     const struct dagi_door *door = dagi_pool(pool)->door;
-    return door->end_client ? door->end_client(pool) : dagi_open_shut(pool, 0);
+    return door->client.end ? door->client.end(pool) : dagi_open_shut(pool, 0);
 }

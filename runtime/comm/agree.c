@@ -351,7 +351,7 @@ void dagi_comm_pool_local_end(struct dagi_worker *w, dag_taskpool *pool, dag_sta
     };
     const struct dagi_door *door = dagi_pool(pool)->door;
     if (door)
-        copy_marks(&item->verdict, door->marks, door->nmarks, door->mark_each, c->rank);
+        copy_marks(&item->verdict, door->marks.hash, door->marks.n, door->marks.each, c->rank);
     snprintf(item->verdict.message, sizeof item->verdict.message, "%s", message ? message : "");
     dagi_comm_post(c, &item->item);
     if (dagi_comm_enter(c, w))

@@ -70,7 +70,7 @@ static int64_t bytes_of(const dagi_delivery *d)
     return bytes;
 }
 
-/* Of a pool that has come to a standstill. */
+/* Drop a delivery of a pool that has come to a standstill. */
 static void forget(dagi_comm *c, const dagi_delivery *d)
 {
     for (int f = 0; f < d->cls->ndata; f++)

@@ -66,13 +66,13 @@ void dagi_comm_way(const dag_context *ctx, size_t bytes, int ranks, dag_bcast_wa
 /* dag_network_get(), likewise. */
 int dagi_comm_network(const dag_context *ctx, dag_network *network);
 
-/* 1: MPI does not allow that there are other threads than the one that calls. */
+/* 1: MPI allows no thread but the one that calls. */
 int dagi_comm_one_thread(const dag_context *ctx);
 
 /* 1: this worker may sleep in dagi_comm_sleep(), from which messages of other ranks of the node,
  * and dagi_comm_rouse(), wake it. */
 int dagi_comm_can_sleep(const struct dagi_worker *w);
-/* Look after messages once more, and if there are none and stay(w) is false, sleep until there may
+/* Look after messages once more; if there are none and stay(w) is false, sleep until there may
  * be some, or for a while (2 ms at most; less where not all that matters rings, but longer the
  * longer nothing has come: `idle` nanoseconds). As dagi_comm_progress(). */
 int dagi_comm_sleep(struct dagi_worker *w, uint64_t idle, bool (*stay)(struct dagi_worker *w));
@@ -144,9 +144,9 @@ int dagi_comm_progress(struct dagi_worker *w);
 dag_status dagi_comm_barrier(struct dagi_worker *w, enum dagi_barrier which, double *values,
                              int count);
 /*
- * The same in steps, for who may give up waiting: go until it says 1, on the same thread, then end. Any
- * thread may ask whether it is over. Of the givers of a pool that is open, or of the job (NULL), which
- * nobody leaves before it is over.
+ * The same in steps, for whoever may give up waiting: go until it says 1, on the same thread, then end. Any
+ * thread may ask whether it is over. Those who meet are the givers of an open pool, or the job (NULL), whose
+ * meeting nobody leaves before it is over.
  */
 typedef struct dagi_meeting {
     struct dagi_worker *w;

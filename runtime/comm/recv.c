@@ -271,8 +271,8 @@ static dagi_arrival *arrival_of(dagi_comm *c, int source, dag_taskpool *pool,
     return a;
 }
 
-/* Without memory for one flow none is kept: what is to come is received and forgotten, and the
- * message goes on as one of a pool that has failed. */
+/* No flow is kept where one has no memory: what is to come is received and forgotten, and the message goes
+ * on as one of a pool that has failed. */
 static void give_up_values(dagi_comm *c, dagi_send *s)
 {
     s->poison = 1;
@@ -460,8 +460,8 @@ void dagi_recv_activate(dagi_comm *c, int source, const void *data, size_t bytes
             p = dagi_pool_comm_find(c, m.head->pool, 1);
             keep(c, p, source, &m, bytes);
         } else if (p || dagi_agree_failed(c, m.head->pool)) {
-            /* Of a pool that has failed, or that we shall never have: from a rank that was not at
-             * the same point, or adds the pool after all have given it up. */
+            /* Its pool has failed, or we shall never have it: the sender was not at the same point,
+             * or adds the pool after all have given it up. */
             unwanted(c, p, source, &m, bytes);
         } else {
             too_late(c, source, &m);

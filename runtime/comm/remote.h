@@ -237,7 +237,7 @@ struct dagi_comm_chaos {
 /* Open pools whose programs are ahead of this rank's. */
 struct dagi_comm_ahead {
     dagi_ahead *list;
-    /* Of deliveries that wait, up to about early_most, and of messages that wait for other programs;
+    /* Bytes of deliveries that wait, up to about early_most, and of messages that wait for other programs;
      * written under the lock. */
     _Alignas(DAGI_LINE) _Atomic int64_t kept, held;
 };
@@ -331,7 +331,7 @@ void dagi_send_arrived(dagi_comm *c, dagi_arrival *a, dagi_child *child);
 int dagi_send_flush(dagi_comm *c); /* messages sent of those that waited */
 void dagi_send_free(dagi_comm *c);
 /* The data of a cargo, which may be memory of a device, without gaps: then nobody but MPI may look
- * at it, and it is sent whole. For one that is lost its place on the host stands, for its size. Where
+ * at it, and it is sent whole. The place on the host of one that is lost tells its size. Where
  * there was no memory for what arrives, ptr is NULL: the engine then receives into nothing, and sends
  * something of that size. */
 static inline dagi_view dagi_cargo_view(const dagi_send *s, int i)
@@ -393,9 +393,9 @@ void dagi_scatter_free(dagi_comm *c);
 /* pair.c: arrivals along two trees. Returns the other half, if that has started, with the values. */
 dagi_arrival *dagi_pair_begin(dagi_comm *c, dagi_arrival *a);
 int dagi_pair_complete(const dagi_arrival *a); /* all of both is here */
-/* Of two that are complete the one whose values tasks get, poisoned if either is. */
+/* The one of two complete arrivals whose values tasks get, poisoned if either is. */
 dagi_arrival *dagi_pair_former(dagi_comm *c, dagi_arrival *a);
-/* The end of one that is complete, and of the other one if that is, too. */
+/* End an arrival that is complete, and the other half if that is complete, too. */
 void dagi_pair_end(dagi_comm *c, dagi_arrival *a);
 /* The end of this pool is about to be agreed: nothing more comes to those that wait. */
 void dagi_pair_forget(dagi_comm *c, uint32_t pool_id);

@@ -380,8 +380,8 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
 
 /* ---- queues ------------------------------------------------------------------------------- */
 
-/* Of an open pool? Then the receiver's program may not have come to it, and chaos keeps the order of the
- * program: in another one messages may wait for each other. */
+/* Does the send belong to an open pool? Then the receiver's program may not have come to it, and chaos keeps
+ * the order of the program: in another one messages may wait for each other. */
 static bool of_open_pool(const dagi_send *s)
 {
     return s->pool && dagi_pool(s->pool)->door;

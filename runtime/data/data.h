@@ -115,9 +115,9 @@ static inline bool dagi_value_in_place(const dag_value *value)
     return !(flags & (DAGI_VALUE_HOME | DAGI_VALUE_EXTERNAL)) ||
            (flags & (DAGI_VALUE_INPLACE | DAGI_VALUE_STORED)) == DAGI_VALUE_INPLACE;
 }
-/* Of this version, which the only holder has made, other ranks get rows first .. first+count-1. */
+/* Other ranks get rows first .. first+count-1 of this version, which its only holder has made. */
 void dagi_value_send_rows(dag_value *v, int64_t first, int64_t count);
-/* What other ranks get of it: a view of v->n columns. A copy has a version of its own, which is whole. */
+/* What other ranks get of a value: a view of v->n columns. A copy has a version of its own, which is whole. */
 static inline dag_value dagi_value_sent(const dag_value *value)
 {
     const dagi_value *v = (const dagi_value *)value;
@@ -128,7 +128,7 @@ static inline dag_value dagi_value_sent(const dag_value *value)
     }
     return sent;
 }
-/* Its only holder makes the next version of it, in place. */
+/* The only holder of a value makes its next version, in place. */
 static inline void dagi_value_anew(dag_value *value)
 {
     _Atomic uint32_t *flags = &((dagi_value *)value)->flags;
@@ -145,8 +145,9 @@ void dagi_copy_region(dag_value *dst, const dag_value *src, dag_region region);
 
 typedef struct dagi_pool_data dagi_pool_data;
 
-/* NULL = out of memory. All slots are unbound. */
-dagi_pool_data *dagi_pool_data_new(const dag_program *program);
+/* NULL = out of memory. All slots are unbound. `shards` of the table of elements, a power of two: more of them where
+ * more workers fetch at a time. */
+dagi_pool_data *dagi_pool_data_new(const dag_program *program, int shards);
 void dagi_pool_data_free(dagi_pool_data *data); /* NULL is allowed */
 
 /* Called by dag_pool_collection(), in any order of slots, before the pool starts. A collection
@@ -163,7 +164,7 @@ void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_reside
 /* NULL, or what is wrong with it, as "data: ..."; `over`: the pool's part here is, so nothing may
  * be left. Nobody works on the pool. */
 const char *dagi_data_check(const dag_taskpool *pool, int over);
-/* Whether a pool has kept values for further fetches, and give these up: at its local end. */
+/* Whether a pool has kept values for further fetches; and give these up, at its local end. */
 int dagi_data_keeps(const dag_taskpool *pool);
 void dagi_data_let_go(struct dagi_worker *w, dag_taskpool *pool);
 #endif

@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-dagi_pool_data *dagi_pool_data_new(const dag_program *program)
+dagi_pool_data *dagi_pool_data_new(const dag_program *program, int shards)
 {
-    dagi_pool_data *data = calloc(1, sizeof(*data));
+    enum { MOST_SHARDS = 64 };
+    size_t count = (size_t)(shards < MOST_SHARDS ? shards : MOST_SHARDS);
+    dagi_pool_data *data = calloc(1, sizeof(*data) + count * sizeof(data->shard[0]));
     if (data == NULL)
         return NULL;
     data->program = program;
+    data->nshards = count;
     data->slot = calloc(program->nslots > 0 ? (size_t)program->nslots : 1, sizeof(*data->slot));
     if (data->slot == NULL) {
         free(data);
@@ -18,7 +21,7 @@ dagi_pool_data *dagi_pool_data_new(const dag_program *program)
     }
     for (int i = 0; i < program->nslots; i++)
         data->slot[i].mode = program->slots[i].mode;
-    for (int i = 0; i < DAGI_DATA_SHARDS; i++)
+    for (uint64_t i = 0; i < data->nshards; i++)
         pthread_mutex_init(&data->shard[i].lock, NULL);
     return data;
 }
@@ -28,7 +31,7 @@ void dagi_pool_data_free(dagi_pool_data *data)
     if (data == NULL)
         return;
     assert(atomic_load(&data->deferred) == NULL); /* applied or forgotten */
-    for (int i = 0; i < DAGI_DATA_SHARDS; i++) {
+    for (uint64_t i = 0; i < data->nshards; i++) {
         pthread_mutex_destroy(&data->shard[i].lock);
         free(data->shard[i].bucket);
     }
@@ -82,12 +85,13 @@ static uint64_t hash_of(const void *ptr)
 
 static struct dagi_data_shard *shard_of(dagi_pool_data *data, uint64_t hash)
 {
-    return &data->shard[hash % DAGI_DATA_SHARDS];
+    return &data->shard[hash & (data->nshards - 1)];
 }
 
+/* By bits that do not choose the shard. */
 static dagi_value **bucket_of(struct dagi_data_shard *s, uint64_t hash)
 {
-    return &s->bucket[hash / DAGI_DATA_SHARDS & (s->nbuckets - 1)];
+    return &s->bucket[hash >> 6 & (s->nbuckets - 1)];
 }
 
 /* Under the lock. Failing to grow is an error only when there is nothing yet. */
@@ -261,7 +265,7 @@ const char *dagi_data_check(const dag_taskpool *pool, int over)
     const char *wrong = NULL;
     if (over && atomic_load(&data->deferred) != NULL)
         return "data: stores wait behind the end of a pool";
-    for (int i = 0; i < DAGI_DATA_SHARDS && wrong == NULL; i++) {
+    for (uint64_t i = 0; i < data->nshards && wrong == NULL; i++) {
         struct dagi_data_shard *s = &data->shard[i];
         pthread_mutex_lock(&s->lock);
         wrong = over && s->kept > 0 ? "data: elements are kept behind the end of a pool"
@@ -274,7 +278,7 @@ const char *dagi_data_check(const dag_taskpool *pool, int over)
 size_t dagi_table_count(dagi_pool_data *data)
 {
     size_t count = 0;
-    for (int i = 0; i < DAGI_DATA_SHARDS; i++) {
+    for (uint64_t i = 0; i < data->nshards; i++) {
         struct dagi_data_shard *s = &data->shard[i];
         pthread_mutex_lock(&s->lock);
         count += s->count;
@@ -360,7 +364,7 @@ void dagi_data_let_go(struct dagi_worker *w, dag_taskpool *pool)
 {
     dagi_pool_data *data = pool->data;
     atomic_store_explicit(&data->keeps, 0, memory_order_relaxed);
-    for (int i = 0; i < DAGI_DATA_SHARDS; i++) {
+    for (uint64_t i = 0; i < data->nshards; i++) {
         for (dagi_value *v = take_kept(&data->shard[i]), *next; v != NULL; v = next) {
             next = v->next;
             dagi_value_release(w, &v->v);

@@ -9,8 +9,6 @@
 
 #include <pthread.h>
 
-enum { DAGI_DATA_SHARDS = 64 };
-
 /*
  * The living home values of INPLACE slots, by address of their element. A value is in the table
  * from its fetch until its last holder has left and the stores that waited for that are applied;
@@ -41,7 +39,8 @@ struct dagi_pool_data {
     struct dagi_data_slot *slot;          /* read-only once the pool runs */
     _Atomic(dagi_put_off *) deferred;     /* latest first; pushed by tasks, taken at the end */
     _Atomic int keeps;                      /* 1: there may be KEPT values */
-    struct dagi_data_shard shard[DAGI_DATA_SHARDS];
+    uint64_t nshards; /* a power of two */
+    struct dagi_data_shard shard[];
 };
 
 /* Enter a TRACKED value; nonzero = out of memory. */

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DAGI_BACKEND_ABI 6
+#define DAGI_BACKEND_ABI 7
 
 typedef enum dagi_result {
     DAGI_OK = 0,
@@ -35,6 +35,8 @@ typedef struct dagi_backend_info {
     char bus[32];        /* PCI address as hwloc wants it, "0000:01:00.0"; "" = unknown */
     size_t memory;       /* bytes that the device has */
     size_t memory_free;  /* and has free now */
+    size_t largest;      /* most bytes of one alloc(); 0: as many as are free */
+    int single;          /* 1: no double precision: tasks in d and z do not run there */
 } dagi_backend_info;
 
 /* A copy of m x n items of `elem` bytes between column-major arrays; leading dimensions in items. */
@@ -68,6 +70,9 @@ typedef struct dagi_backend {
     /* Devices that can be used; with `processors`, those as well that are the cores in other clothes. 0:
      * `why` is a sentence. */
     int (*count)(int processors, char *why, size_t size);
+    /* Device number i of all that its drivers show, usable or not: name and what keeps it from being used, or
+     * that nothing does, as count() would have it. 0: there is no such. NULL: the kind cannot tell. */
+    int (*seen)(int i, int processors, char *text, size_t size);
     dagi_result (*open)(int index, void **device, dagi_backend_info *info);
     void (*close)(void *device);
     /* Name and message of the last call of this thread that failed. */
@@ -80,8 +85,8 @@ typedef struct dagi_backend {
     void (*unpin)(void *at);
     /* The calling thread's device is this one from now on, for other libraries that it calls. */
     void (*choose)(void *device);
-    /* Which one it is now, as a number of the other libraries', and that one again: an application has
-     * its own when it calls us, and finds it afterwards. */
+    /* The number by which other libraries know the thread's current device, and make that one current again:
+     * an application has its own when it calls us, and finds it afterwards. */
     int (*chosen)(void);
     void (*choose_again)(int number);
     /* Let `device` copy from `other` directly. REFUSED: such copies go through the host. */

@@ -107,11 +107,11 @@ int dagi_portion_read(const char *text, const dagi_policy *policy, dagi_portion 
 /* Before the first task; without it: COST. `workers`: cores that run tasks while others look after
  * devices. */
 void dagi_choice_portion(dagi_choice *choice, const dagi_portion *share, int workers);
-/* By the share where it is set and both cores and devices are candidates, which of the devices by the policy;
- * else by the policy. As dagi_policy.place. */
+/* Choose by the share where that is set and both cores and devices are candidates, and among devices by the
+ * policy; else by the policy alone. As dagi_policy.place. */
 int dagi_choice_take(dagi_choice *choice, const dagi_policy *policy, dagi_choice_class *cls, uint64_t size,
                       dagi_candidate *candidates, int count);
-/* Of a class that was shared. */
+/* How a class was shared. */
 typedef struct dagi_portioned {
     const char *program, *name; /* live as long as the choice */
     int64_t tasks;

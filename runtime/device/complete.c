@@ -102,7 +102,7 @@ void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep)
 {
     dagi_completion c;
     if (is_given(t)) {
-        struct dag_task *list = dagi_ready_joined(dagi_pool(t->pool)->door->release(w, t, keep));
+        struct dag_task *list = dagi_ready_joined(dagi_pool(t->pool)->door->client.release(w, t, keep));
         list = dagi_ready_here(w, list);
         if (list)
             dagi_ready(w, list);
@@ -147,7 +147,7 @@ void dagi_task_retire(struct dagi_worker *w, const dagi_job *job)
         dagi_tell_ranks(&c, t);
     c.fanout = NULL;
     if (is_given(t))
-        dagi_pool(t->pool)->door->retire(t);
+        dagi_pool(t->pool)->door->client.retire(t);
     else if (cls->nflows > cls->ndata)
         tell_local(&c, t, ~dagi_data_mask(cls), 0);
     dagi_completed(w, t);
@@ -157,7 +157,7 @@ void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t, const da
 {
     dagi_count_for(w, t->pool);
     t->owner = w;
-    struct dag_task *list = dagi_ready_joined(is_given(t) ? dagi_pool(t->pool)->door->complete(w, t)
+    struct dag_task *list = dagi_ready_joined(is_given(t) ? dagi_pool(t->pool)->door->client.complete(w, t)
                                                           : dagi_task_complete_job(w, t, job));
     if (list)
         dagi_ready(w, list);

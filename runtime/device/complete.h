@@ -9,20 +9,20 @@
 /* Enqueue the kernels of a job whose flows are filled; whatever becomes of it, its ticket is told. */
 dagi_result dagi_launch(struct dagi_worker *w, dagi_job *job);
 
-/* Flows that other ranks get of t. */
+/* Flows of t that other ranks get. */
 uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t);
-/* It is about to be issued. In a crowded table the task that its first value goes to is looked for
- * meanwhile; the result is where that will be found, for a look in between, NULL = nowhere. */
+/* t is about to be issued. In a crowded table, begin to look for the task that its first value goes to; the
+ * result is where that will be found, for a look in between, NULL = nowhere. */
 struct dag_task *const *dagi_task_foresee(struct dagi_worker *w, struct dag_task *t);
-/* It is issued: successors on this rank get its values. Those of the flows in `keep` stay with the
- * task as well, the other flows are NULL from now on. */
+/* t is issued: successors on this rank get its values. The values of the flows in `keep` stay with the task
+ * as well, the other flows are NULL from now on. */
 void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
-/* Its messages, which take references of their own; before it retires, where they may leave. */
+/* Send the job's messages, which take references of their own; before it retires, where they may leave. */
 void dagi_task_send(struct dagi_worker *w, const dagi_job *job);
-/* It has run: control edges, messages unless they are sent; frees it. What was kept is on the
- * host, or was sent from where it is. */
+/* The task has run: tell control edges, send messages that are not sent yet, free it. What was kept is on
+ * the host, or was sent from where it is. */
 void dagi_task_retire(struct dagi_worker *w, const dagi_job *job);
-/* Complete it as a whole, only now; NULL: nothing of it is on a device. */
+/* Complete t as a whole, only now; job NULL: nothing of t is on a device. */
 void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t, const dagi_job *job);
 
 #endif

@@ -160,7 +160,7 @@ size_t dagi_devices_room(const dag_context *ctx)
 {
     size_t room = SIZE_MAX;
     for (int i = 0; dagi_tasks(ctx)->devices && i < dagi_tasks(ctx)->devices->count; i++) {
-        size_t bytes = dagi_tasks(ctx)->devices->device[i]->piece.bytes;
+        size_t bytes = dagi_tasks(ctx)->devices->device[i]->piece.size[0];
         room = bytes < room ? bytes : room;
     }
     return room;
@@ -170,7 +170,7 @@ void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes)
 {
     const struct dagi_devices *all = dagi_tasks(ctx)->devices;
     dagi_device *d = all->device[device];
-    const dagi_copy_job job = {.to = d->piece.begin, .from = pattern, .to_ld = (int64_t)bytes,
+    const dagi_copy_job job = {.to = d->piece.begin[0], .from = pattern, .to_ld = (int64_t)bytes,
                                .from_ld = (int64_t)bytes, .m = (int64_t)bytes, .n = 1, .elem = 1};
     d->backend->choose(d->handle);
     dagi_result result = d->backend->copy_in(d->in.queue, &job);
@@ -181,7 +181,7 @@ void *dagi_devices_put(void *ctx, int device, const void *pattern, size_t bytes)
     /* Who sends later may have any device, so here it is another one, if there is. */
     const dagi_device *other = all->device[(device + 1) % all->count];
     other->backend->choose(other->handle);
-    return result == DAGI_OK ? d->piece.begin : NULL;
+    return result == DAGI_OK ? d->piece.begin[0] : NULL;
 }
 
 int dagi_devices_handles(const dag_context *ctx)

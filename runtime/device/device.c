@@ -1,4 +1,5 @@
 /* Devices of a context: found, opened, closed. */
+#include "../base/settings.h"
 #include "../base/topology.h"
 #include "../trace/trace.h"
 #include "choice.h"
@@ -172,6 +173,7 @@ static dag_status open_kind(struct dagi_devices *all, const offer *o, char *why,
         } else if (d) {
             all->device[all->count++] = d;
             all->mixed |= all->device[0]->backend != d->backend;
+            all->no_double |= (uint32_t)d->info.single << o->backend->kind;
             all->backend[o->backend->kind] = o->backend;
         } else if (wanted > 0) {
             snprintf(why, size, "gpus = %d: %s", wanted, reason);
@@ -219,6 +221,11 @@ static int listed(const char *list, const char *name)
             return 1;
     }
     return 0;
+}
+
+int dagi_device_named(const dag_context *ctx, int kind)
+{
+    return listed(ctx->settings.device_backend, dagi_kinds[kind].prefix);
 }
 
 /* 0: `why` says what the setting names that is no kind. */
@@ -350,9 +357,17 @@ static dag_status attach(struct dagi_devices *all)
     return DAG_SUCCESS;
 }
 
+static void warn_of_old_name(const dag_context *ctx)
+{
+    const char *old, *now = ctx->rank == 0 ? dagi_settings_renamed(ctx->config, &old) : NULL;
+    if (now)
+        dagi_warn(ctx, "the setting %s is an old name: it is %s now", old, now);
+}
+
 dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
 {
     struct dagi_tasks *tasks = dagi_tasks(ctx);
+    warn_of_old_name(ctx);
     const char *reason = excluded(ctx), *name = ctx->settings.device_policy;
     char names[64];
     const dagi_policy *policy = dagi_policy_named(*name ? name : "time", names, sizeof names);
@@ -383,6 +398,7 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     all->ctx = ctx;
     all->policy = policy;
     all->share = share;
+    all->lanes = (int)ctx->settings.device_streams;
     const dagi_backend *offered[DAG_DEVICE_KIND_COUNT];
     for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++) {
         offered[k] = offers[k].there > 0 ? offers[k].backend : NULL;

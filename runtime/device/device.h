@@ -47,10 +47,10 @@ int dagi_device_take(struct dagi_worker *w, struct dag_task *t);
  */
 int dagi_device_host_ready(struct dagi_worker *w, struct dag_task *t);
 
-/* While something is recorded, behind that: the trace learns what t waited for. */
+/* The trace learns what t waited for; while something is recorded, after dagi_device_host_ready(). */
 void dagi_device_causes(struct dagi_worker *w, struct dag_task *t);
 
-/* Behind it, when flows in `mask` have got values of their own: the task on a core writes them. */
+/* The task on a core writes the flows in `mask`, which have got values of their own by then. */
 void dagi_device_host_written(struct dagi_worker *w, struct dag_task *t, uint32_t mask);
 
 /* Takes a list of tasks that have become ready; returns those that run on cores. */
@@ -58,9 +58,9 @@ struct dag_task *dagi_device_filter(struct dagi_worker *w, struct dag_task *list
 /* So many tasks wait for devices that no further instances should be started. */
 int dagi_devices_full(const dag_context *ctx);
 
-/* While a task is issued its stores are noted: 0 = do this one. */
+/* Note the store of a task that is being issued; 0: it is to be done. */
 int dagi_device_plans(struct dag_task *task, int flow, int slot, const dag_element *e);
-/* A body for cores has run so long. */
+/* The body of t has run on a core for so long. */
 void dagi_device_core_ran(struct dagi_worker *w, struct dag_task *t, uint64_t nanoseconds);
 
 /* The last reference to a value with copies is gone; any thread. 0: the record is gone, free the
@@ -69,16 +69,16 @@ int dagi_device_forget(struct dag_value *v);
 
 /* ---- the manager (manager.c) -------------------------------------------------------------- */
 
-/* Work for a manager that nobody looks after: not issued or under way on a device without a manager,
- * or something for this worker, which is one, to do. Cheap; called where workers decide whether to
+/* Whether there is work that no manager looks after: not issued or under way on a device without a manager,
+ * or something to do for this worker, which is one. Cheap; called where workers decide whether to
  * rest. */
 int dagi_device_wants(struct dagi_worker *w);
-/* Become manager of a device that has none and has work, or go on managing: one round over it. The
- * number of events (issued, completed, saved), 0 = nothing moved. */
+/* Become manager of a device that has work and no manager, or go on managing: one round over it. Returns
+ * the number of events (issued, completed, saved), 0 = nothing moved. */
 int dagi_device_progress(struct dagi_worker *w);
 /* The worker leaves the library or rests for good: it manages nothing any more. */
 void dagi_device_leave(struct dagi_worker *w);
-/* It is the manager of a device. */
+/* Whether the worker is the manager of a device. */
 int dagi_device_manages(const struct dagi_worker *w);
 /* Nonzero while a device has tasks or transfers waiting or under way: no stall. */
 int dagi_devices_busy(const dag_context *ctx);
@@ -88,14 +88,14 @@ int dagi_devices_busy(const dag_context *ctx);
 /* In the body of a task on a device: enqueue a copy from the host's memory to the device's, or (`in` 0) the
  * other way, behind what the body has enqueued before. Nobody else knows of the host's end of it. */
 dagi_result dagi_device_copy(const struct dag_task *task, int in, const struct dagi_copy_job *job);
-/* From now on the tasks of this class enqueue in this queue for kernels of their device alone, 1 to
- * DAGI_OWN_QUEUES; Before the pool is added. */
+/* The tasks of this class enqueue only in queue 1 .. DAGI_OWN_QUEUES for kernels of their device; before the
+ * pool is added. */
 enum { DAGI_OWN_QUEUES = 3 };
 void dagi_device_queue(dag_taskpool *pool, int cls, int queue);
 /* Bytes that a datum takes of a device's memory. */
 size_t dagi_device_rounded(size_t bytes);
 /* The pool's tasks read and write the memory of its collections past all values: what devices have of
- * them comes home before, and no copies are left. Before it is added. */
+ * them comes home first, and no copies are left. Before the pool is added. */
 void dagi_device_bare(dag_taskpool *pool);
 
 /* ---- memory ------------------------------------------------------------------------------- */
@@ -113,14 +113,14 @@ typedef struct dagi_departure dagi_departure;
 /* How data flow `flow` of a task on a device leaves. NULL: from the host (*staged = 1: where it came to
  * from a device, for messages). Else with one reference, for whoever asks. */
 dagi_departure *dagi_departure_of(const struct dagi_job *job, int flow, uint8_t *staged);
-/* Any thread. Its address on the device, without gaps between columns. */
+/* The copy's address on the device, without gaps between columns. Any thread. */
 void *dagi_departure_at(const dagi_departure *departure);
-/* 1: the device is lost, and the content with it. It may be at any moment: ask once for a message. */
+/* 1: the device is lost, and the content with it. That may happen at any moment: ask once for a message. */
 int dagi_departure_lost(const dagi_departure *departure);
-/* It is: the pool whose message cannot leave fails. */
+/* The device is lost: the pool, whose message cannot leave, fails. */
 void dagi_departure_fail(const dagi_departure *departure, dag_taskpool *pool);
 void dagi_departure_drop(dagi_departure *departure);
-/* A device is this worker's thread's from now on: before it enters MPI that reads memory of devices. */
+/* Give this worker's thread a device, before it enters an MPI that reads memory of devices. */
 void dagi_device_choose(struct dagi_worker *w);
 
 /* For the test at start, with the devices at rest (dagi_direct_question of net/engine.h): bytes that

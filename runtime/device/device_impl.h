@@ -19,14 +19,13 @@
 #include "slip_queue.h"
 
 enum {
-    DAGI_EXEC_LANES = 4,    /* queues for kernels of one device; the first is urgent */
+    DAGI_EXEC_LANES = 16,   /* queues for kernels of one device, at most; the first is urgent */
     DAGI_WINDOW = 64,       /* tasks of one device issued and not retired */
     DAGI_SLIPS_MANY = 4096, /* tasks not issued from which on no further instances are started */
     DAGI_INFO_SLOTS = 256,  /* ints of one device for what kernels report */
     DAGI_TRIES = 3,         /* of what was refused */
     DAGI_NEAR_FIRST = 30000 /* nanoseconds that a device waits for a worker that is near */
 };
-_Static_assert((int)DAGI_OWN_QUEUES < (int)DAGI_EXEC_LANES, "the urgent queue is nobody's own");
 
 struct dagi_device;
 struct dagi_estate;
@@ -64,14 +63,14 @@ void dagi_record_lane(struct dagi_worker *w, struct dagi_device *d, int lane, in
                       const struct dagi_job *jobs);
 void dagi_record_copy(const struct dagi_device *d, const dagi_move *move, uint64_t begin,
                       uint64_t end);
-/* The move that was entered for the next ticket of a lane has come to this result: what it is to whoever
- * needs it, if the content came from `cause`; 0 while nothing is recorded. One that was not enqueued is
- * none. */
+/* The move that was entered for the next ticket of a lane has come to this result. Returns the cause that it
+ * is to whoever needs it, if the content came from `cause`; 0 while nothing is recorded. A move that was not
+ * enqueued is no cause. */
 uint64_t dagi_record_move(struct dagi_device *d, struct dagi_lane *lane, uint64_t cause,
                           dagi_result result);
 void dagi_record_brought(dag_value *v, int space, uint64_t cause);
-/* While it is: the inputs of a job are known, its kernels have a place in their lane, its successors on
- * this rank are to be told, the others are, behind what has come to the host of the flows `awaited`. */
+/* While something is recorded: the inputs of a job are known; its kernels have a place in their lane; its
+ * successors on this rank are to be told; the others are, after the flows `awaited` have come to the host. */
 void dagi_record_inputs(struct dagi_worker *w, struct dagi_job *job);
 void dagi_record_issue(struct dagi_job *job);
 void dagi_record_release(struct dagi_worker *w, const struct dagi_job *job);
@@ -136,6 +135,7 @@ struct dagi_device_jobs {
     dagi_job_list issued[DAGI_EXEC_LANES];
     dagi_job *finishing; /* their kernels have passed, transfers have not */
     int nissued, turn;
+    int passed; /* how often others have gone before the first of the queue */
 };
 
 /* Numbers that kernels report, and what of them is free; the manager's. */
@@ -163,12 +163,16 @@ struct dagi_device_near {
     int workers; /* 1: some are bound to that node, and others elsewhere */
 };
 
-/* Memory in which all copies lie; fixed. */
+enum { DAGI_PIECES = 16 }; /* of a device's memory, at most: one allocation each */
+
+/* Memory in which all copies lie, each in one piece; fixed. */
 struct dagi_device_piece {
     struct dagi_estate *estate; /* whose part it is; NULL = there is none yet */
     int part;
-    void *begin;
-    size_t bytes;
+    void *begin[DAGI_PIECES];
+    size_t size[DAGI_PIECES];
+    int count;
+    size_t bytes; /* of all pieces */
 };
 
 /* The office of the manager; shared. */
@@ -212,10 +216,12 @@ struct dagi_devices {
     const dagi_backend *backend[DAG_DEVICE_KIND_COUNT]; /* those with devices; NULL = none */
     int mixed; /* 1: there are several */
     int count; /* of devices, over all kinds */
+    int lanes; /* queues for kernels of each device; fixed */
     _Atomic int alive;
     int before[DAG_DEVICE_KIND_COUNT]; /* device of the thread that began, the application's own */
     _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */
     uint32_t no_single; /* bit of a kind: there single precision is rounded to fewer bits */
+    uint32_t no_double; /* bit of a kind: there is no double precision */
     int direct;         /* 1: MPI reads memory of devices, fixed when the start is over */
     size_t direct_most; /* and data up to this many bytes travel inside of messages all the same */
     _Atomic int unpinned; /* 1: it was said that memory cannot be pinned */
@@ -234,7 +240,7 @@ static inline int dagi_body_fits(const struct dagi_devices *all, const dag_body 
                                  dag_precision prec)
 {
     return (body->device == kind || body->device == DAG_DEVICE_ANY) && all->backend[kind] &&
-           (!(all->no_single >> kind & 1) || (prec != DAG_S && prec != DAG_C));
+           !((prec == DAG_S || prec == DAG_C ? all->no_single : all->no_double) >> kind & 1);
 }
 static inline dagi_device *dagi_device_at(const struct dagi_devices *all, int space)
 {
@@ -291,6 +297,8 @@ void dagi_cores_model(const char *cpuinfo, char *text, size_t size);
 void dagi_device_texts(const dagi_backend *backend);
 
 /* `named`: the user asks for this kind, so it is loaded without asking first whether there is a device. */
+/* 1: the setting device_backend names this kind. */
+int dagi_device_named(const dag_context *ctx, int kind);
 const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kind, int named, char *why,
                                      size_t size);
 /* A row of dag/device_kinds.h. */
@@ -326,18 +334,18 @@ int dagi_has_core_body(struct dag_task *t);
 int dagi_slips_enter(struct dagi_worker *w, const dagi_slip *slip);
 /* Moves the content of the inbox to the queue. */
 void dagi_slips_collect(struct dagi_worker *w, dagi_device *d);
-/* The best, which is the manager's to issue; NULL = none. */
+/* Returns the best one, which the manager is to issue; NULL = none. */
 dagi_job *dagi_slips_pop(struct dagi_worker *w, dagi_device *d);
 /* Bring to the cache what the next ones will need. */
 void dagi_slips_prefetch(dagi_device *d);
-/* It is issued and retired, or went elsewhere. */
+/* The job is issued and retired, or went elsewhere. */
 void dagi_job_free(dagi_job *job);
 void dagi_jobs_drop(dagi_device *d);
 /* Marks blocks that waiting tasks will use next: these are kept longest. */
 void dagi_slips_next_use(dagi_device *d);
 /* The task will not run here: what it would have used is kept for others only. */
 void dagi_slips_forget_use(dagi_device *d, struct dag_task *t);
-/* The device cannot take it: another one, a core, or an error with this sentence. */
+/* The device cannot take the job: another one or a core does, or there is an error with this sentence. */
 void dagi_job_elsewhere(struct dagi_worker *w, dagi_job *job, const char *why);
 
 /* ---- issue.c -------------------------------------------------------------------------------- */
@@ -378,8 +386,8 @@ dagi_result dagi_transfer_fill(dagi_device *d, dag_value *v, dagi_block *block, 
 /* Have the content on the host; *when: it is there when this has passed. */
 dagi_result dagi_transfer_save(dagi_device *d, dag_value *v, dagi_ticket *when);
 /* The space that content is copied from: `prefer` or the host where they are valid, else a device
- * that works, else one that is lost; -1 = nobody has it. Of the devices only those of the kind of `to`
- * count, unless that is NULL. The caller holds the record's lock. */
+ * that works, else one that is lost; -1 = nobody has it. Only devices of the kind of `to` count, unless
+ * that is NULL. The caller holds the record's lock. */
 int dagi_transfer_source(const struct dagi_devices *all, const dagi_copies *c, int prefer,
                          const dagi_device *to);
 /* Copy the content of v, wherever it is, to `to` through `lane`. The caller marks it. */
@@ -394,7 +402,7 @@ int dagi_transfer_evict(dagi_device *d, dagi_block *block, dagi_result *result);
 
 /* ---- copy_life.c ---------------------------------------------------------------------------- */
 
-/* The block holds the copy of v, which lives; NULL = of none. */
+/* The block holds the copy of v, which lives; v NULL: the block holds none. */
 void dagi_block_living(dagi_device *d, dagi_block *b, dag_value *v);
 /* Who reads or writes the memory of a copy; at most DAGI_COPY_TICKETS. */
 int dagi_copy_users(const dagi_copy *copy, dagi_ticket *users);
@@ -428,10 +436,10 @@ int dagi_host_round(struct dagi_worker *w, dagi_device *d, dagi_result *result);
 
 /* ---- departure.c ------------------------------------------------------------------------------ */
 
-/* Of the flows of an issued job that other ranks get, those that MPI will take from here: their copies
- * stay. The others have to come to the host. */
+/* Flows of an issued job that other ranks get and MPI will take from here: their copies stay. The others
+ * have to come to the host. */
 uint32_t dagi_depart(dagi_job *job, uint32_t remote);
-/* Its messages are out, or will not be: the job gives up its own share. */
+/* The job's messages are out, or will not be: the job gives up its own share. */
 void dagi_depart_done(dagi_job *job);
 /* Copies that nobody sends from any more may be evicted again. */
 void dagi_depart_collect(dagi_device *d);

@@ -1,6 +1,6 @@
 /*
- * The memory of devices belongs to the process: of each device one piece, which the first context that
- * uses it takes, and the last gives back. It is divided into as many equal parts as the setting
+ * The memory of devices belongs to the process: of each device one piece, or several where one allocation is
+ * limited, which the first context that uses it takes, and the last gives back. Each is divided into as many equal parts as the setting
  * device_contexts says, and a context has one of them to itself, with a manager, queues and kernels' times
  * of its own. The libraries below, and what they keep per device and process, are there once anyway.
  */
@@ -14,16 +14,44 @@ struct dagi_estate {
     int number; /* of the device, among those of the back end */
     int parts;
     uint32_t taken; /* bit i: part i is somebody's */
-    void *piece;
-    size_t bytes; /* of one part */
+    void *piece[DAGI_PIECES];
+    size_t bytes[DAGI_PIECES]; /* of one part of each */
+    int count;
 };
 
 /* lock guards all of it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dagi_estate *estates;
 
+/* One piece more, of `bytes` for all parts. */
+static dagi_result take_piece(const dagi_device *d, struct dagi_estate *e, size_t bytes)
+{
+    size_t part = bytes / (size_t)e->parts / DAGI_BLOCK_GRAIN * DAGI_BLOCK_GRAIN;
+    dagi_result result = e->backend->alloc(d->handle, part * (size_t)e->parts, &e->piece[e->count]);
+    if (result == DAGI_OK)
+        e->bytes[e->count++] = part;
+    return result;
+}
+
+/* As many as it takes; fewer where nobody said how much, and memory is short. */
+static dagi_result take_pieces(const dagi_device *d, struct dagi_estate *e, size_t bytes, int less)
+{
+    size_t largest = d->info.largest && d->info.largest < bytes ? d->info.largest : bytes;
+    dagi_result result = take_piece(d, e, largest);
+    while (result == DAGI_OK && bytes - largest >= (size_t)e->parts * DAGI_BLOCK_GRAIN && e->count < DAGI_PIECES) {
+        bytes -= largest;
+        largest = bytes < largest ? bytes : largest;
+        result = take_piece(d, e, largest);
+    }
+    if (result == DAGI_OK || (less && e->count > 0 && result == DAGI_NOMEM))
+        return DAGI_OK;
+    while (e->count > 0)
+        e->backend->free(d->handle, e->piece[--e->count]);
+    return result;
+}
+
 /* Where nobody said how much, less will do. Each context needs something beside it, for libraries. */
-static dagi_result take_piece(const dagi_device *d, struct dagi_estate *e)
+static dagi_result take_memory(const dagi_device *d, struct dagi_estate *e)
 {
     enum { TRIES = 12 };
     const dag_context *ctx = d->all->ctx;
@@ -34,8 +62,7 @@ static dagi_result take_piece(const dagi_device *d, struct dagi_estate *e)
     if (limit > 0 && (size_t)limit < d->info.memory_free)
         bytes = (size_t)limit;
     for (int i = 0; i < TRIES && result == DAGI_NOMEM; i++) {
-        e->bytes = bytes / (size_t)e->parts / DAGI_BLOCK_GRAIN * DAGI_BLOCK_GRAIN;
-        result = e->backend->alloc(d->handle, e->bytes * (size_t)e->parts, &e->piece);
+        result = take_pieces(d, e, bytes, limit <= 0);
         if (limit > 0)
             break;
         bytes -= bytes / 8;
@@ -57,7 +84,7 @@ static dagi_result found(const dagi_device *d, int number, int parts, struct dag
     if (!e)
         return DAGI_NOMEM;
     *e = (struct dagi_estate){.next = estates, .backend = d->backend, .number = number, .parts = parts};
-    dagi_result result = take_piece(d, e);
+    dagi_result result = take_memory(d, e);
     if (result == DAGI_OK)
         *out = estates = e;
     else
@@ -86,8 +113,12 @@ dagi_result dagi_estate_take(dagi_device *d, int number, char *why, size_t size)
         e->taken |= UINT32_C(1) << part;
         d->piece.estate = e;
         d->piece.part = part;
-        d->piece.begin = (char *)e->piece + (size_t)part * e->bytes;
-        d->piece.bytes = e->bytes;
+        d->piece.count = e->count;
+        for (int i = 0; i < e->count; i++) {
+            d->piece.begin[i] = (char *)e->piece[i] + (size_t)part * e->bytes[i];
+            d->piece.size[i] = e->bytes[i];
+            d->piece.bytes += e->bytes[i];
+        }
     }
     pthread_mutex_unlock(&lock);
     return result;
@@ -105,7 +136,8 @@ void dagi_estate_leave(dagi_device *d)
         while (*link != e)
             link = &(*link)->next;
         *link = e->next;
-        e->backend->free(d->handle, e->piece);
+        while (e->count > 0)
+            e->backend->free(d->handle, e->piece[--e->count]);
         free(e);
     }
     pthread_mutex_unlock(&lock);

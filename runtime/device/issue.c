@@ -29,7 +29,7 @@ static void plan_flow(dagi_job *job, int f)
                 DAGI_VALUE_HOME) != 0;
     /* Bound as NEW, by this task. */
     j->fresh = (access & DAG_WRITE) && !home && !(t->arrived >> f & 1);
-    /* Of an element the part that the body leaves alone has to come back as it was. */
+    /* The part of an element that the body leaves alone has to come back as it was. */
     j->content = access == DAG_WRITE ? home : !j->fresh;
     if (access & DAG_WRITE) {
         j->use = dagi_value_in_place(flow[f]) ? DAGI_FLOW_UPDATE : DAGI_FLOW_REPLACE;
@@ -72,7 +72,7 @@ static int make_room(dagi_device *d, const size_t *bytes, int count, dagi_result
 static int under_way(const dagi_device *d)
 {
     int busy = dagi_lane_busy(&d->in) || dagi_lane_busy(&d->out) || d->departing > 0;
-    for (int i = 0; i < DAGI_EXEC_LANES; i++)
+    for (int i = 0; i < d->all->lanes; i++)
         busy |= dagi_lane_busy(&d->exec[i]);
     return busy;
 }
@@ -135,12 +135,12 @@ static dagi_issue_result reserve(dagi_job *job, dagi_result *result, const char 
     /* While nothing is under way nothing will retire. So everything leaves, what this task would find
      * here included, and its flows find room side by side. */
     if (*result == DAGI_OK && !under_way(d)) {
-        size_t all = d->piece.bytes;
         int gone = 0, more;
-        while ((more = make_room(d, &all, 1, result)) > 0 && *result == DAGI_OK)
+        while ((more = make_room(d, d->piece.size, d->piece.count, result)) > 0 && *result == DAGI_OK)
             gone += more;
-        if (rc == 3 && gone == 0 && *result == DAGI_OK) {
-            *why = "the host has no memory left to describe blocks of the device's";
+        if (gone == 0 && *result == DAGI_OK && (rc == 3 || d->piece.count > 1)) {
+            *why = rc == 3 ? "the host has no memory left to describe blocks of the device's"
+                           : "what it needs does not fit into the pieces that the device's memory comes in";
             *result = DAGI_NOMEM;
         }
     }

@@ -54,8 +54,8 @@ struct dagi_job_sets {
     uint32_t staged;  /* of these: the host has them for messages alone */
 };
 
-/* And from then on. Of a device there are DAGI_WINDOW at most, and the one at the head; they come back
- * to `spare`. */
+/* A task on a device from the moment that it is the next to be issued. A device has DAGI_WINDOW of these at
+ * most, and the one at the head; they come back to `spare`. */
 typedef struct dagi_job {
     struct dagi_job *next;
     struct dag_task *task;

@@ -13,8 +13,8 @@ static dagi_lane *choose_lane(dagi_job *job)
     dagi_device *d = job->device;
     dag_value **flow = dag_task_flows(job->task);
     int own = dagi_pool(job->task->pool)->classes[job->task->cls->id].queue;
-    if (own)
-        return &d->exec[own];
+    if (own) /* the urgent queue is nobody's own; those of few share */
+        return &d->exec[(own - 1) % (d->all->lanes - 1) + 1];
     if (job->task->cls->high_priority)
         return &d->exec[0];
     for (int f = job->ndata - 1; f >= 0; f--) {
@@ -24,12 +24,12 @@ static dagi_lane *choose_lane(dagi_job *job)
         dagi_lock(&c->lock);
         dagi_ticket written = c->copy[d->space].written;
         dagi_unlock(&c->lock);
-        for (int i = 1; i < DAGI_EXEC_LANES; i++) {
+        for (int i = 1; i < d->all->lanes; i++) {
             if (written.queue == &d->exec[i].order && !dagi_ticket_passed(written))
                 return &d->exec[i];
         }
     }
-    d->jobs.turn = d->jobs.turn % (DAGI_EXEC_LANES - 1) + 1;
+    d->jobs.turn = d->jobs.turn % (d->all->lanes - 1) + 1;
     return &d->exec[d->jobs.turn];
 }
 

@@ -74,7 +74,7 @@ static void lose(struct dagi_worker *w, dagi_device *d)
     atomic_store(&d->lost, 1);
     dagi_warn(d->all->ctx, "%s; tasks go to %s from now on", why,
               atomic_load(&d->all->alive) > 0 ? "the other devices and to cores" : "cores");
-    for (int i = 0; i < DAGI_EXEC_LANES; i++)
+    for (int i = 0; i < d->all->lanes; i++)
         dagi_lane_abandon(&d->exec[i], why);
     dagi_lane_abandon(&d->out, why);
     dagi_lane_abandon(&d->in, why);
@@ -91,7 +91,7 @@ static int room_to_issue(const dagi_device *d)
     if (d->jobs.nissued >= DAGI_WINDOW || dagi_lane_room(&d->in) < TICKETS ||
         dagi_lane_room(&d->out) < TICKETS)
         return 0;
-    for (int i = 0; i < DAGI_EXEC_LANES; i++) {
+    for (int i = 0; i < d->all->lanes; i++) {
         if (dagi_lane_room(&d->exec[i]) < TICKETS)
             return 0;
     }
@@ -125,7 +125,7 @@ static int is_flying(const dagi_device *d)
 {
     int busy = d->jobs.nissued > 0 || d->jobs.finishing || dagi_lane_busy(&d->in) ||
                dagi_lane_busy(&d->out);
-    for (int i = 0; i < DAGI_EXEC_LANES; i++)
+    for (int i = 0; i < d->all->lanes; i++)
         busy |= dagi_lane_busy(&d->exec[i]);
     return busy;
 }

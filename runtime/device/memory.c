@@ -29,19 +29,9 @@ static dagi_block_list *evict_list(dagi_memory *m, const dagi_block *b)
     return b->next_use != INT64_MIN ? &m->wanted : &m->idle[b->dirty != 0];
 }
 
-static int bin_of(size_t bytes)
-{
-    size_t grains = bytes / DAGI_BLOCK_GRAIN;
-    if (grains < DAGI_SMALL_BINS)
-        return (int)grains;
-    int log = 63 - __builtin_clzll(grains); /* >= 3 */
-    int bin = DAGI_SMALL_BINS + (log - 3) * 4 + (int)((grains >> (log - 2)) & 3);
-    return bin < DAGI_BINS ? bin : DAGI_BINS - 1;
-}
-
 static void bin_put(dagi_memory *m, dagi_block *b)
 {
-    int bin = bin_of(b->bytes);
+    int bin = dagi_memory_bin(b->bytes);
     b->state = DAGI_BLOCK_FREE;
     b->free_prev = NULL;
     b->free_next = m->bin[bin];
@@ -53,7 +43,7 @@ static void bin_put(dagi_memory *m, dagi_block *b)
 
 static void bin_take(dagi_memory *m, dagi_block *b)
 {
-    int bin = bin_of(b->bytes);
+    int bin = dagi_memory_bin(b->bytes);
     if (b->free_next != NULL)
         b->free_next->free_prev = b->free_prev;
     *(b->free_prev != NULL ? &b->free_prev->free_next : &m->bin[bin]) = b->free_next;
@@ -115,7 +105,7 @@ static int next_filled(const dagi_memory *m, int bin)
 dagi_block *dagi_memory_find(dagi_memory *m, size_t bytes)
 {
     enum { LOOKS = 16 };
-    int own = bin_of(bytes);
+    int own = dagi_memory_bin(bytes);
     dagi_block *b = smallest(m->bin[own], bytes, LOOKS);
     for (int bin = own; b == NULL && bin + 1 < DAGI_BINS;) {
         bin = next_filled(m, bin + 1);
@@ -175,20 +165,37 @@ dagi_memory *dagi_memory_new(void *at, size_t bytes)
     dagi_memory *m = calloc(1, sizeof(*m));
     if (m == NULL)
         return NULL;
-    m->at = at;
-    m->bytes = bytes / DAGI_BLOCK_GRAIN * DAGI_BLOCK_GRAIN;
-    if (m->bytes == 0)
+    if (dagi_memory_add(m, at, bytes) == 0)
         return m;
-    dagi_block *b = describe(m);
-    if (b == NULL) {
-        free(m);
-        return NULL;
+    free(m);
+    return NULL;
+}
+
+int dagi_memory_add(dagi_memory *m, void *at, size_t bytes)
+{
+    size_t rounded = bytes / DAGI_BLOCK_GRAIN * DAGI_BLOCK_GRAIN;
+    if (rounded == 0)
+        return 0;
+    dagi_block *b = describe(m), *wall = m->lowest != NULL ? describe(m) : NULL;
+    if (b == NULL || (m->lowest != NULL && wall == NULL)) {
+        free(b);
+        free(wall);
+        return 1;
     }
     b->at = at;
-    b->bytes = m->bytes;
+    b->bytes = rounded;
+    m->bytes += rounded;
+    if (wall != NULL) {
+        wall->state = DAGI_BLOCK_HELD;
+        wall->pins = 1;
+        wall->above = m->lowest;
+        wall->above->below = wall;
+        wall->below = b;
+        b->above = wall;
+    }
     m->lowest = b;
     bin_put(m, b);
-    return m;
+    return 0;
 }
 
 static void free_list(dagi_block *b)
@@ -411,8 +418,6 @@ void dagi_memory_dirty(dagi_memory *m, dagi_block *b, int dirty)
     reclassify(m, b, b->next_use, dirty != 0);
 }
 
-/* ---- reports -------------------------------------------------------------------------------- */
-
 void dagi_memory_stats_get(const dagi_memory *m, dagi_memory_stats *stats)
 {
     *stats = (dagi_memory_stats){.bytes = m->bytes, .held = m->held_bytes,
@@ -423,78 +428,4 @@ void dagi_memory_stats_get(const dagi_memory *m, dagi_memory_stats *stats)
             stats->largest_free = b->bytes > stats->largest_free ? b->bytes : stats->largest_free;
         bin = bin + 1 < DAGI_BINS ? next_filled(m, bin + 1) : -1;
     }
-}
-
-static int on_list(const dagi_block_list *l, const dagi_block *b)
-{
-    const dagi_block *x = l->first;
-    while (x != NULL && x != b)
-        x = x->use_next;
-    return x != NULL;
-}
-
-static int in_bin(const dagi_memory *m, const dagi_block *b)
-{
-    const dagi_block *x = m->bin[bin_of(b->bytes)];
-    while (x != NULL && x != b)
-        x = x->free_next;
-    return x != NULL && (m->filled[bin_of(b->bytes) / 64] >> bin_of(b->bytes) % 64 & 1);
-}
-
-static const char *check_block(const dagi_memory *m, const dagi_block *b)
-{
-    int lists = 0;
-    const dagi_block_list *all[] = {&m->idle[0], &m->idle[1], &m->wanted, &m->retiring};
-    for (int i = 0; i < 4; i++)
-        lists += on_list(all[i], b);
-    if (b->bytes == 0 || b->bytes % DAGI_BLOCK_GRAIN != 0)
-        return "a block that is not a number of grains";
-    if (b->state == DAGI_BLOCK_FREE) {
-        if (b->above != NULL && b->above->state == DAGI_BLOCK_FREE)
-            return "two free neighbours";
-        return !in_bin(m, b) ? "a free block that is in no bin" : lists ? "free and listed" : NULL;
-    }
-    if (in_bin(m, b))
-        return "a block in use that is in a bin";
-    if (b->state == DAGI_BLOCK_RETIRING)
-        return lists != 1 || !on_list(&m->retiring, b) ? "a retiring block that is lost" : NULL;
-    if (b->pins < 0)
-        return "a block unpinned too often";
-    int evictable = dagi_block_evictable(b);
-    if (lists != evictable)
-        return "a block that is on a wrong number of lists";
-    if (evictable && !on_list(all[b->next_use != INT64_MIN ? 2 : b->dirty != 0], b))
-        return "a block on the wrong list";
-    return NULL;
-}
-
-static const char *check_order(const dagi_block_list *l)
-{
-    for (const dagi_block *b = l->first; b != NULL; b = b->use_next) {
-        if (b->use_next != NULL && b->use_next->last_use < b->last_use)
-            return "blocks that are not in the order of their last use";
-    }
-    return NULL;
-}
-
-const char *dagi_memory_check(const dagi_memory *m)
-{
-    size_t at = 0, held = 0, retiring = 0;
-    const dagi_block *below = NULL;
-    for (const dagi_block *b = m->lowest; b != NULL; below = b, b = b->above) {
-        const char *wrong = check_block(m, b);
-        if (wrong != NULL)
-            return wrong;
-        if (b->at != m->at + at || b->below != below)
-            return "blocks do not partition the piece";
-        at += b->bytes;
-        held += b->state == DAGI_BLOCK_HELD ? b->bytes : 0;
-        retiring += b->state == DAGI_BLOCK_RETIRING ? b->bytes : 0;
-    }
-    if (at != m->bytes)
-        return "blocks do not fill the piece";
-    if (held != m->held_bytes || retiring != m->retiring_bytes)
-        return "bytes are counted wrongly";
-    const char *wrong = check_order(&m->idle[0]);
-    return wrong != NULL ? wrong : check_order(&m->idle[1]);
 }

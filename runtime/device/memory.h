@@ -52,6 +52,8 @@ struct dagi_block {
 };
 
 dagi_memory *dagi_memory_new(void *at, size_t bytes); /* NULL = out of (host) memory */
+/* Another piece, before the first reservation: no block lies across two. Nonzero = out of (host) memory. */
+int dagi_memory_add(dagi_memory *m, void *at, size_t bytes);
 void dagi_memory_free(dagi_memory *m);
 
 /* Bytes that a request takes in the piece. */

@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+/* A wall has no bytes, stands between two pieces, and is held for good. */
 enum { DAGI_BLOCK_FREE, DAGI_BLOCK_RETIRING, DAGI_BLOCK_HELD };
 /* Bins of free blocks: one per size up to 8 grains, then four per doubling. */
 enum { DAGI_SMALL_BINS = 8, DAGI_BINS = 192 };
@@ -16,9 +17,8 @@ typedef struct dagi_block_list {
 } dagi_block_list;
 
 struct dagi_memory {
-    char *at;
-    size_t bytes;
-    dagi_block *lowest; /* the partition, by address, through `above` */
+    size_t bytes; /* of all pieces */
+    dagi_block *lowest; /* the partition, piece by piece, by address, through `above` */
     dagi_block *bin[DAGI_BINS];
     uint64_t filled[DAGI_BINS / 64]; /* bit b: bin b is not empty */
     /* What may be evicted: blocks without a known next use, clean ones and those that must be
@@ -40,6 +40,21 @@ struct dagi_memory {
 static inline int dagi_block_evictable(const dagi_block *b)
 {
     return b->state == DAGI_BLOCK_HELD && b->pins == 0 && b->value != NULL;
+}
+
+static inline int dagi_block_wall(const dagi_block *b)
+{
+    return b->bytes == 0;
+}
+
+static inline int dagi_memory_bin(size_t bytes)
+{
+    size_t grains = bytes / DAGI_BLOCK_GRAIN;
+    if (grains < DAGI_SMALL_BINS)
+        return (int)grains;
+    int log = 63 - __builtin_clzll(grains); /* >= 3 */
+    int bin = DAGI_SMALL_BINS + (log - 3) * 4 + (int)((grains >> (log - 2)) & 3);
+    return bin < DAGI_BINS ? bin : DAGI_BINS - 1;
 }
 
 /* The best free block of at least that many bytes (rounded); NULL = none. */

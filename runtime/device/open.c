@@ -32,7 +32,7 @@ static dagi_result open_lanes(dagi_device *d)
     dagi_result result = dagi_lane_open(&d->in, d, 1);
     if (result == DAGI_OK)
         result = dagi_lane_open(&d->out, d, 1);
-    for (int i = 0; i < DAGI_EXEC_LANES && result == DAGI_OK; i++)
+    for (int i = 0; i < d->all->lanes && result == DAGI_OK; i++)
         result = dagi_lane_open(&d->exec[i], d, i == 0);
     return result;
 }
@@ -94,8 +94,10 @@ dagi_device *dagi_device_open(struct dagi_devices *all, const dagi_backend *back
         what = "cannot be set up";
         result = make_infos(d);
     }
-    if (result == DAGI_OK && !(d->memory = dagi_memory_new(d->piece.begin, d->piece.bytes)))
+    if (result == DAGI_OK && !(d->memory = dagi_memory_new(d->piece.begin[0], d->piece.size[0])))
         result = DAGI_NOMEM;
+    for (int i = 1; i < d->piece.count && result == DAGI_OK; i++)
+        result = dagi_memory_add(d->memory, d->piece.begin[i], d->piece.size[i]) ? DAGI_NOMEM : DAGI_OK;
     if (result == DAGI_OK)
         return d;
     snprintf(why, size, "device %d (%s) %s%s%s", number, d->info.name,

@@ -127,7 +127,7 @@ static void too_large(const struct options *o, const struct dagi_devices *all, s
     dagi_describe(name, sizeof name, t->cls, dagi_task_locals(t));
     dagi_pool_fail(t->pool, DAG_ERR_NOMEM,
                    "%s: %s of class %s needs %zu bytes on device %d (%s), whose pool has %zu, and "
-                   "the class has no body for cores: use smaller tiles or a larger %s_memory",
+                   "the class has no body for cores: use smaller tiles or a larger device_memory = %s=BYTES",
                    t->pool->program->file, name, t->cls->name, o->kind[d->backend->kind].bytes,
                    d->index, d->info.name, d->piece.bytes, dagi_kinds[d->backend->kind].prefix);
 }

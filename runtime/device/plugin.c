@@ -1,6 +1,6 @@
 /*
  * A back end comes as a library of its own, so that programs run where its own libraries are not.
- * It is looked for where a setting says (name_plugin), else beside this library, in ../lib of the
+ * It is looked for where a setting says (device_plugin), else beside this library, in ../lib of the
  * program, in the build tree for programs that lie anywhere in it, and where it is to be installed.
  */
 #ifndef _GNU_SOURCE
@@ -116,12 +116,12 @@ const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kin
     if (*given) {
         const dagi_backend *backend = open_plugin(given, kind, why, size);
         if (!backend && ctx->settings.gpus < 0) /* otherwise it is an error with this sentence */
-            dagi_warn(ctx, "%s_plugin = %s: no device is used: %s", row->prefix, given, why);
+            dagi_warn(ctx, "device_plugin = %s=%s: no device is used: %s", row->prefix, given, why);
         return backend;
     }
     if (!*row->file)
         return NULL;
-    snprintf(why, size, "there is no %s (set %s_plugin)", row->file, row->prefix);
+    snprintf(why, size, "there is no %s (set device_plugin = %s=FILE)", row->file, row->prefix);
     for (int i = 0; candidate(i, row->file, path, sizeof path); i++) {
         if (path[0] && access(path, R_OK) == 0)
             return named || !probes[kind] || probes[kind](why, size) ? open_plugin(path, kind, why, size)

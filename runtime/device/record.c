@@ -5,7 +5,7 @@
 static void make(struct dagi_trace *trace, dagi_device *d)
 {
     dagi_tracks *tracks = &d->tracks;
-    for (int i = 0; i < DAGI_EXEC_LANES; i++)
+    for (int i = 0; i < d->all->lanes; i++)
         tracks->stream[i] = dagi_trace_stream(trace, d->index, i);
     tracks->out = dagi_trace_link(trace, d->index, DAGI_TRACE_HOST);
     tracks->from[DAGI_HOST] = dagi_trace_link(trace, DAGI_TRACE_HOST, d->index);

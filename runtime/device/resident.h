@@ -24,8 +24,8 @@ struct dagi_residence;
  */
 struct dagi_residence *dagi_residence_of(const dag_collection *c);
 
-/* For bind.c: the value of an element, with one more reference; flags of data.h. NULL = the pool
- * has failed, or out of memory. Of an element that is not empty. */
+/* For bind.c: the value of an element that is not empty, with one more reference; flags of data.h. NULL =
+ * the pool has failed, or out of memory. */
 dag_value *dagi_resident_bind(dag_taskpool *pool, struct dagi_residence *residence,
                               const dag_element *e, uint32_t flags);
 /* The last reference to a value with the flag RESIDENT is gone. */

@@ -199,7 +199,7 @@ static int finish(struct dagi_worker *w, dagi_device *d, dagi_result *result)
         dagi_job *job = *link;
         if (job->sets.unsaved && save_again(job) == DAGI_LOST)
             *result = DAGI_LOST;
-        /* From a device that has just been found lost nothing is sent any more. */
+        /* Nothing is sent any more from a device that has just been found lost. */
         int unsent = job->sets.departs && !job->sent;
         if (unsent && *result != DAGI_LOST && is_saved(job, job->sets.awaited)) {
             send(w, job);
@@ -224,7 +224,7 @@ int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result
     while (*end)
         end = &(*end)->next;
     dagi_job **ended = end;
-    for (int i = 0; i < DAGI_EXEC_LANES; i++) {
+    for (int i = 0; i < d->all->lanes; i++) {
         dagi_job_list *list = &d->jobs.issued[i];
         dagi_job **mine = end;
         int passed = dagi_lane_poll(&d->exec[i], result);
@@ -248,7 +248,7 @@ int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result
 void dagi_retire_all(struct dagi_worker *w, dagi_device *d)
 {
     dagi_result ignored = DAGI_OK;
-    for (int i = 0; i < DAGI_EXEC_LANES; i++) {
+    for (int i = 0; i < d->all->lanes; i++) {
         while (d->jobs.issued[i].first) {
             dagi_job *job = d->jobs.issued[i].first;
             d->jobs.issued[i].first = job->next;

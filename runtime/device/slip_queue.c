@@ -58,13 +58,13 @@ int dagi_slip_queue_push(dagi_slip_queue *q, int64_t priority, struct dagi_slip 
     return 0;
 }
 
-struct dagi_slip *dagi_slip_queue_pop(dagi_slip_queue *q)
+struct dagi_slip *dagi_slip_queue_take(dagi_slip_queue *q, int i)
 {
-    if (q->nnext == 0)
+    if (i >= q->nnext)
         return NULL;
-    struct dagi_slip *slip = q->next[0].what;
+    struct dagi_slip *slip = q->next[i].what;
     q->nnext--;
-    for (int i = 0; i < q->nnext; i++)
+    for (; i < q->nnext; i++)
         q->next[i] = q->next[i + 1];
     if (q->first != q->end &&
         (q->heap.count == 0 || dagi_ready_before(run_at(q, q->first), &q->heap.entry[0])))

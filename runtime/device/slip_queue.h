@@ -34,8 +34,13 @@ struct dagi_slip;
 void dagi_slip_queue_fini(dagi_slip_queue *q);
 /* Nonzero = out of memory, and nothing has changed. */
 int dagi_slip_queue_push(dagi_slip_queue *q, int64_t priority, struct dagi_slip *slip);
-/* NULL = none. */
-struct dagi_slip *dagi_slip_queue_pop(dagi_slip_queue *q);
+/* Number i of the next ones, whatever is before it; NULL = there are not so many. */
+struct dagi_slip *dagi_slip_queue_take(dagi_slip_queue *q, int i);
+/* The best; NULL = none. */
+static inline struct dagi_slip *dagi_slip_queue_pop(dagi_slip_queue *q)
+{
+    return dagi_slip_queue_take(q, 0);
+}
 /* Up to `most` of the best, by and large, in no order; how many. */
 int dagi_slip_queue_best(const dagi_slip_queue *q, struct dagi_slip **slips, int most);
 /* For tests: the text of the first violation of the invariants, or NULL. */

@@ -171,10 +171,46 @@ static void slip_elsewhere(struct dagi_worker *w, dagi_slip *slip, const char *w
 
 /* ---- the queue ------------------------------------------------------------------------------ */
 
+/* Bytes that a task reads and that are not here. */
+static size_t missing(const dagi_device *d, const dagi_slip *slip)
+{
+    struct dag_task *t = slip->task;
+    dag_value **flow = dag_task_flows(t);
+    size_t bytes = 0;
+    for (int f = 0; f < t->cls->ndata; f++) {
+        if (flow[f] && t->cls->flows[f].access != DAG_WRITE && !dagi_block_of(d, flow[f]))
+            bytes += (size_t)flow[f]->m * (size_t)flow[f]->n * flow[f]->elem;
+    }
+    return bytes;
+}
+
+/* Among the next ones of the first one's priority that with the fewest bytes missing, which is DAGuE's rule: it
+ * uses what is here before it has to leave. Others pass the first one MOST_PASS times. */
+static int choose_next(dagi_device *d)
+{
+    enum { MOST_PASS = 256 };
+    const dagi_ready_entry *next = d->jobs.queue.next;
+    int n = d->jobs.queue.nnext, best = 0;
+    if (n < 2 || next[1].priority != next[0].priority || d->jobs.passed == MOST_PASS) {
+        d->jobs.passed = 0;
+        return 0;
+    }
+    size_t least = missing(d, next[0].what);
+    for (int i = 1; i < n && least > 0 && next[i].priority == next[0].priority; i++) {
+        size_t bytes = missing(d, next[i].what);
+        if (bytes < least) {
+            least = bytes;
+            best = i;
+        }
+    }
+    d->jobs.passed = best ? d->jobs.passed + 1 : 0;
+    return best;
+}
+
 dagi_job *dagi_slips_pop(struct dagi_worker *w, dagi_device *d)
 {
     dagi_slip *slip;
-    while ((slip = dagi_slip_queue_pop(&d->jobs.queue)) != NULL) {
+    while ((slip = dagi_slip_queue_take(&d->jobs.queue, choose_next(d))) != NULL) {
         dagi_job *job = job_new(slip);
         if (job) {
             slip_free(w, slip);

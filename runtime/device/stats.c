@@ -107,7 +107,7 @@ void dagi_stats_round(dagi_device *d)
     d->time.seen_at = d->time.now;
     d->time.seen_copying = is_running(&d->in, 1) || is_running(&d->out, 1);
     d->time.seen_computing = 0;
-    for (int i = 0; i < DAGI_EXEC_LANES && (d->time.seen_copying || d->time.tasks_copy); i++) {
+    for (int i = 0; i < d->all->lanes && (d->time.seen_copying || d->time.tasks_copy); i++) {
         int running = is_running(&d->exec[i], 0), copies = running && moves(d, i);
         d->time.seen_copying |= copies;
         d->time.seen_computing |= running && !copies;

@@ -130,6 +130,72 @@ dag_status dag_split_view(const dag_matrix *a, const dag_split_desc *desc, dag_s
     return DAG_SUCCESS;
 }
 
+/* ---- by two indices ---------------------------------------------------------------------- */
+
+void dag_split_columns_index(const dag_split_columns *columns, int64_t i, int64_t j, int64_t index[3])
+{
+    const dag_split *s = &columns->split;
+    int cut = !s->desc.by_rows;
+    index[0] = i;
+    index[1] = j;
+    index[2] = index[cut] % s->C;
+    index[cut] /= s->C;
+}
+
+static const dag_split *find(const dag_collection *c, const int64_t *index, int64_t at[3])
+{
+    const dag_split_columns *columns = (const dag_split_columns *)(const void *)c;
+    dag_split_columns_index(columns, index[0], index[1], at);
+    return &columns->split;
+}
+
+static int columns_rank_of(const dag_collection *c, const int64_t *index)
+{
+    int64_t at[3];
+    const dag_split *s = find(c, index, at);
+    return split_rank_of(&s->super, at);
+}
+
+static int columns_contains(const dag_collection *c, const int64_t *index)
+{
+    int64_t at[3];
+    const dag_split *s = find(c, index, at);
+    return index[0] >= 0 && index[1] >= 0 && split_contains(&s->super, at);
+}
+
+static void columns_shape_of(const dag_collection *c, const int64_t *index, dag_shape *shape)
+{
+    int64_t at[3];
+    const dag_split *s = find(c, index, at);
+    split_shape_of(&s->super, at, shape);
+}
+
+static dag_status columns_element(dag_collection *c, const int64_t *index, dag_element *element)
+{
+    int64_t at[3];
+    dag_split *s = (dag_split *)(uintptr_t)find(c, index, at);
+    return split_element(&s->super, at, element);
+}
+
+static const dag_collection_ops columns_ops = {
+    .rank_of = columns_rank_of,
+    .contains = columns_contains,
+    .shape_of = columns_shape_of,
+    .element = columns_element,
+};
+
+dag_status dag_split_columns_view(const dag_matrix *a, const dag_split_desc *desc, dag_split_columns *columns)
+{
+    dag_status status = dag_split_view(a, desc, &columns->split);
+    if (status != DAG_SUCCESS)
+        return status;
+    columns->super = columns->split.super;
+    columns->super.ops = &columns_ops;
+    columns->super.nindex = 2;
+    columns->super.cyclic = 0; /* not in the second index */
+    return DAG_SUCCESS;
+}
+
 /* ---- levels ------------------------------------------------------------------------------ */
 
 int64_t dag_split_home(const dag_split *split, int64_t i, int64_t j, int64_t c)

@@ -42,7 +42,7 @@ dagi_bells *dagi_bells_new(uint32_t count, uint64_t mark, int *fd);
 dagi_bells *dagi_bells_join(int pid, int fd, uint32_t count, uint64_t mark);
 void dagi_bells_free(dagi_bells *bells); /* NULL is allowed */
 
-/* Wake who listens to this bell. After what they are woken for, and a full fence behind that. */
+/* Wake whoever listens to this bell; call it after what they are woken for, and a full fence behind that. */
 void dagi_bell_ring(dagi_bell *bell);
 /* The same if somebody listens. */
 static inline void dagi_bell_call(dagi_bell *bell)

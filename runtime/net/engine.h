@@ -58,7 +58,7 @@ typedef struct dagi_engine_ops {
     const char *name;
     /* Collective, and it blocks: the worst (largest) of the statuses that the ranks give, and the
      * lowest rank that gives it; if none gives one and the ranks have different settings where these
-     * must agree, DAG_ERR_SETTING, and `differ` says which. Before anything is sent. */
+     * must agree, DAG_ERR_SETTING, and `differ` says which. It is called before anything is sent. */
     dag_status (*agree)(dagi_engine *e, dag_status mine, int *origin);
     void (*fini)(dagi_engine *e); /* collective; frees e */
     /* Begin an active message: where to write its `bytes` (8-byte aligned), or NULL when it would
@@ -142,7 +142,8 @@ struct dagi_engine {
     struct dagi_bells *bells; /* bell.h; NULL = there are none, no_bells says why if they lack */
     struct dagi_bell *bell;   /* of this rank */
     char no_bells[128];
-    double agreed_in; /* seconds that the last agree() took */
+    double took;      /* seconds of the last agree() on this rank */
+    double agreed_in; /* the same of the one before, on the rank where it took longest: what all know alike */
     char differ[160]; /* the settings of which ranks have different values; "" = none */
     int main_only;   /* 1: MPI may be called by the application's thread alone */
     int one_thread;  /* 1: and no other thread may exist */
@@ -160,8 +161,8 @@ struct dagi_engine {
 typedef struct dagi_engine_options {
     const char *engine; /* a name, or "auto"; NULL and "" as that */
     void *comm;  /* MPI_Comm * or NULL for MPI_COMM_WORLD */
-    int workers; /* 1: MPI_THREAD_SINGLE suffices; more, or 0 = not known yet: SERIALIZED. Of MPI
-                    that a context has started the level stays what it was started at. */
+    int workers; /* 1: MPI_THREAD_SINGLE suffices; more, or 0 = not known yet: SERIALIZED. MPI that
+                    a context has started keeps the level that it was started at. */
     size_t am_max; /* most bytes of an active message */
     int64_t credit_bytes, eager_bytes;
     uint64_t chaos;

@@ -58,7 +58,7 @@ static void chain(const int32_t *list, int n, int step, int32_t *out, uint16_t *
 }
 
 /* A binary tree over n places of a ring of `size`, from `at` on: who stands at an odd place of these serves
- * what is left and what is right of it. Of two trees, one a place later, nobody so serves in both. */
+ * what is left and what is right of it. So nobody serves in both of two trees, one a place later. */
 static void search_tree(const int32_t *list, int size, int at, int n, int32_t *out, uint16_t *count)
 {
     int middle = n > 1 ? (n - 1) / 2 | 1 : 0;

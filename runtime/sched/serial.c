@@ -77,7 +77,7 @@ static int compare(const dag_class *a, const int32_t *x, const dag_class *b, con
     return 0;
 }
 
-/* Of a task that a program has inserted: what brings it a tile has the place of what made that. */
+/* The place of a task that a program has inserted: what brings it a tile has the place of what made that. */
 static int64_t place_of(struct dag_task *t)
 {
     const int32_t *number = dagi_task_locals(t);

@@ -54,7 +54,7 @@ static inline bool dagi_thief_waits(const dagi_thief *t, uint64_t now)
     return now < t->look;
 }
 
-/* It steals from anybody, and nothing is measured. */
+/* The thief steals from anybody, and nothing is measured. */
 static inline bool dagi_thief_free(const dagi_thief *t, uint64_t now)
 {
     return t->phase == DAGI_THIEF_FREE && now < t->until;

@@ -109,7 +109,7 @@ static int deal(dagi_sim_events *q, dagi_sim_block *chain)
 
 /* ---- what is in front ----------------------------------------------------------------------- */
 
-/* Behind those that are not later. There is room. */
+/* Insert an event behind those that are not later. There is room. */
 static inline void insert(dagi_sim_events *q, const dagi_sim_event *e)
 {
     int i = q->end++;

@@ -15,7 +15,7 @@ static double seconds(dagi_sim_time t)
     return (double)t / (double)DAGI_SIM_SECOND;
 }
 
-/* Of the rank that has most. */
+/* The head of a node: that of rank 0, which has the most devices. */
 static dag_node head_of(const dagi_sim_machine *m)
 {
     dag_node n = {.workers = (int)m->workers, .devices = dagi_sim_devices_of(m, 0),

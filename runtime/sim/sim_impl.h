@@ -42,7 +42,7 @@ typedef struct dagi_sim_cargo {
     uint8_t flow, region, how; /* enum dagi_how */
 } dagi_sim_cargo;
 
-/* Which ranks have all of one of two trees. */
+/* Ranks that have all of one of two trees. */
 typedef struct dagi_sim_pair_of_trees {
     int32_t *ranks; /* [count], in their order */
     uint8_t *one;   /* [count]: 1 = one of the halves is there */
@@ -261,15 +261,15 @@ void dagi_sim_adopt(struct dagi_sim *s, int rank, dag_value *v);
 extern const dagi_value_keeper dagi_sim_keeper;
 extern const dagi_device_port dagi_sim_memory;
 
-/* It is ready, and a core is to run it. */
+/* t is ready, and a core is to run it. */
 void dagi_sim_push(struct dagi_sim *s, int rank, struct dag_task *t);
-/* Its flows have memory. */
+/* The flows of t get memory. */
 void dagi_sim_adopt_fresh(struct dagi_sim *s, int rank, struct dag_task *t);
-/* Flows that it may write become its own. */
+/* Flows that t may write become its own. */
 void dagi_sim_make_writable(struct dagi_sim *s, int rank, struct dag_task *t, uint32_t mask);
-/* What its kernels tell is added up; none of its bodies may run: the pool fails. */
+/* Add up what the kernels of t tell; the pool fails where no body of t may run. */
 void dagi_sim_body(struct dag_task *t);
-/* It has run: its successors hear of it. s->spent is what that takes a worker. */
+/* t has run: its successors hear of it. s->spent is what that takes a worker. */
 void dagi_sim_complete(struct dagi_sim *s, int rank, struct dag_task *t);
 
 /* ---- devices.c: what devices of a rank do ---------------------------------------------------- */
@@ -289,7 +289,7 @@ int dagi_sim_managers(const struct dagi_sim *s, int rank);
 int dagi_sim_devices_full(const struct dagi_sim *s, int rank);
 void dagi_sim_job_filled(struct dagi_sim *s, int rank, dagi_sim_job *job);
 void dagi_sim_job_ran(struct dagi_sim *s, int rank, dagi_sim_job *job);
-/* It has run, and a worker looks at it. */
+/* The job has run, and a worker looks at it. */
 void dagi_sim_job_over(struct dagi_sim *s, int rank, dagi_sim_job *job);
 /* Jobs of a pool that is forgotten: all that wait, and one that is under way. */
 void dagi_sim_devices_forget(struct dagi_sim *s, int rank, const dagi_sim_pool *p);
@@ -365,9 +365,9 @@ void dagi_sim_flow_drop(struct dagi_sim *s, size_t at);
 
 /* ---- credit.c ------------------------------------------------------------------------------- */
 
-/* Off it goes, now or when there is credit. */
+/* The message leaves, now or when there is credit. */
 void dagi_sim_message_send(struct dagi_sim *s, dagi_sim_message *m);
-/* It has been handled: credit goes back, now or later. */
+/* The message has been handled: its credit goes back, now or later. */
 void dagi_sim_message_done(struct dagi_sim *s, const dagi_sim_message *m);
 /* `from` gets bytes of credit back; pair: who gives it, and above 32 bits where the two are in the
  * table, if that has not grown since. */

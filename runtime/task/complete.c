@@ -176,7 +176,7 @@ static __attribute__((noinline)) dagi_ready_list complete_in_its_way(struct dagi
                                                                      struct dag_task *t)
 {
     if (DAGI_UNLIKELY(t->cls->ctl_blind & DAGI_GIVEN))
-        return dagi_pool(t->pool)->door->complete(w, t);
+        return dagi_pool(t->pool)->door->client.complete(w, t);
     uint32_t held = hold_control(w, t);
     if (t->cls->ndata > 0 || dagi_runner(w)->fanout)
         return complete(w, t, held, NULL);

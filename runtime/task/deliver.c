@@ -17,7 +17,7 @@ void dagi_deliver_late(const dag_taskpool *pool, const dag_class *cls, const int
     abort();
 }
 
-/* Of no matter in a pool that has failed. */
+/* What comes late does not matter in a pool that has failed. */
 static void check_late(const dag_taskpool *pool, const dag_class *cls, const int32_t *params)
 {
     if (!dagi_pool_is_poisoned(pool))

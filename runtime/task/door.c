@@ -21,8 +21,8 @@ dag_status dagi_door_new(dag_taskpool *pool, int64_t window)
 void dagi_door_free(dag_taskpool *pool)
 {
     struct dagi_door *door = dagi_pool(pool)->door;
-    if (door && door->free_client)
-        door->free_client(door->client);
+    if (door && door->client.free)
+        door->client.free(door->client.own);
     free(door);
     dagi_pool(pool)->door = NULL;
 }

@@ -31,30 +31,39 @@
  */
 enum dagi_door_state { DAGI_DOOR_OPEN = 0x30, DAGI_DOOR_WAITS, DAGI_DOOR_SHUT };
 
-struct dagi_door {
-    /* -- giver */
-    int64_t window;    /* bound of unfinished tasks; fixed */
-    int64_t room;      /* so many may be given before completed ones are counted again */
-    int64_t given;
-    void *client;      /* the giver's own; how it gives its last and shuts, and how it goes with the pool */
-    dag_status (*end_client)(dag_taskpool *pool); /* these are NULL where nobody wants to be asked */
-    void (*free_client)(void *client);
-    /* SHUT: hashes of what was given up to every `mark_each`-th task, for ranks whose programs differ; 0 = none */
-    const uint16_t *marks;
-    int nmarks;
-    int64_t mark_each;
-    int abandoned;     /* 1: what waited is dropped, what is given is forgotten */
-    uint32_t turn;     /* calls, to look after messages now and then */
-    int64_t paid;      /* so many tasks that are still to be given count in the pool's `open` already */
-
-    /* -- fixed once the pool is open */
-    int unlocked;      /* 1: one thread, and nobody else looks: `lock` is not taken */
+/* Who gives, what is his own, and what he does. `end` and `free` may be NULL. */
+struct dagi_door_client {
+    void *own;
+    dag_status (*end)(dag_taskpool *pool); /* gives the last and shuts */
+    void (*free)(void *own);               /* goes with the pool */
     /* Completes a task of a class that bears DAGI_GIVEN. */
     dagi_ready_list (*complete)(struct dagi_worker *w, struct dag_task *t);
     /* The same in two parts, of a task on a device: it was issued, and its readers on this rank get the values,
      * of which those in `keep` stay with the task as well; it has run, and has no values any more. */
     dagi_ready_list (*release)(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
     void (*retire)(struct dag_task *t);
+};
+
+/* Hashes of what was given up to every `each`-th task, for ranks whose programs differ. */
+struct dagi_door_marks {
+    const uint16_t *hash;
+    int n;
+    int64_t each; /* 0 = there are none */
+};
+
+struct dagi_door {
+    /* -- giver */
+    int64_t window;    /* bound of unfinished tasks; fixed */
+    int64_t room;      /* so many may be given before completed ones are counted again */
+    int64_t given;
+    struct dagi_door_marks marks; /* from SHUT on */
+    int abandoned;     /* 1: what waited is dropped, what is given is forgotten */
+    uint32_t turn;     /* calls, to look after messages now and then */
+    int64_t paid;      /* so many tasks that are still to be given count in the pool's `open` already */
+
+    /* -- fixed once the pool is open */
+    int unlocked;      /* 1: one thread, and nobody else looks: `lock` is not taken */
+    struct dagi_door_client client;
 
     /* -- shared: guarded by the pool's lock; written by the giver */
     const char *what;       /* WAITS: for what */
@@ -127,11 +136,11 @@ void dagi_door_free(dag_taskpool *pool);
  */
 struct dag_task *dagi_door_give(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
                                 const int32_t *params, dag_value *const *values, uint32_t mask);
-/* A task that is made now, for the client to put or to let wait; w is worker 0, active. NULL: it is forgotten,
- * or the pool has failed for want of memory. */
+/* Make a task that the client will put or let wait; w is worker 0, active. NULL: the task is forgotten, or the
+ * pool has failed for want of memory. */
 struct dag_task *dagi_door_make(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
                                 const int32_t *params);
-/* It has all its inputs: the rest of dagi_door_give(). */
+/* t has all its inputs: the rest of dagi_door_give(). */
 struct dag_task *dagi_door_put(struct dagi_worker *w, struct dag_task *t);
 
 static inline void dagi_door_hold(struct dagi_door *door)
@@ -146,7 +155,7 @@ static inline void dagi_door_let_go(struct dagi_door *door)
         dagi_unlock(&door->lock);
 }
 
-/* It misses so many inputs. Holding the door's lock, as for the next. */
+/* t misses `pending` inputs. The caller holds the door's lock, here and in the next. */
 static inline void dagi_door_keep(struct dagi_door *door, struct dag_task *t, int64_t pending)
 {
     assert(pending > 0);
@@ -159,7 +168,7 @@ static inline void dagi_door_keep(struct dagi_door *door, struct dag_task *t, in
     door->nwaiting++;
 }
 
-/* An input of a task that waits; takes over the reference on `value` (NULL for control). 1: that was the
+/* A task that waits gets an input; takes over the reference on `value` (NULL for control). 1: that was the
  * last, and the task is on no list. */
 static inline int dagi_door_arrive(struct dagi_worker *w, struct dagi_door *door, struct dag_task *t,
                                    int flow, dag_value *value)

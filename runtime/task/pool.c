@@ -69,9 +69,10 @@ static int allocate_parts(dag_taskpool *pool)
     dagi_pool(pool)->classes =
         calloc((size_t)program->nclasses + 1, sizeof *dagi_pool(pool)->classes);
     dagi_pool(pool)->collections = calloc((size_t)program->nslots + 1, sizeof(dag_collection *));
-    pool->data = dagi_pool_data_new(program);
-    return !dagi_pool(pool)->classes || !dagi_pool(pool)->collections || !pool->data ||
-           dagi_deps_init(pool) != 0;
+    if (dagi_deps_init(pool) != 0)
+        return 1;
+    pool->data = dagi_pool_data_new(program, dagi_pool(pool)->nshards);
+    return !dagi_pool(pool)->classes || !dagi_pool(pool)->collections || !pool->data;
 }
 
 void dagi_pool_destroy(dag_taskpool *pool)

@@ -239,12 +239,12 @@ static inline uint64_t dagi_trace_mark(dagi_track *track)
         dagi_trace_late(track, now);
     return now;
 }
-/* Of a new task only the class is known so far. */
+/* The task is new: only its class is known so far. */
 void dagi_trace_task_new(const struct dagi_track *track, struct dag_task *t);
 void dagi_trace_arrival(struct dagi_track *track, struct dag_task *t, unsigned flow);
 /* A number for both of two. */
 uint64_t dagi_trace_join(struct dagi_track *track, uint64_t a, uint64_t b);
-/* While trace->causes. What brought the input of a data flow; 0 = nothing did. */
+/* What brought the input of a data flow; 0 = nothing did. While trace->causes. */
 uint64_t dagi_trace_input(struct dag_task *t, int flow);
 /* All inputs of t are there and it is to begin. content: NULL, or for each data flow what brought its
  * content to where t runs, 0 = that was the input itself. May be called again. */
@@ -267,7 +267,7 @@ void dagi_trace_busy(dagi_track *track, enum dagt_event kind, uint64_t begin, in
 int dagi_trace_reserve(void **array, int used, int *capacity, size_t size);
 /* Tasks that are made next are made by nobody: start-up. */
 void dagi_trace_startup(struct dagi_track *track);
-/* They are made by this, which may not have ended yet. */
+/* Tasks that are made next are made by task `id`, which may not have ended yet. */
 void dagi_trace_source(struct dagi_track *track, uint64_t id);
 /* Tasks that are made next are made by a message; returns what made them before. */
 dagi_source_task dagi_trace_deliver(struct dagi_track *track, uint64_t id, uint64_t path);
@@ -345,10 +345,10 @@ void dagi_progress_ran(dagi_track *track, const dag_class *cls, uint64_t ticks);
 void dagi_progress_free(struct dagi_trace *trace);
 void dagi_progress_added(struct dagi_trace *trace, uint32_t pool,
                          int64_t tasks); /* -1: not known */
-/* It is time to tell others or the user how far we are; from any worker. */
+/* Tell others or the user how far we are, now that it is time to; from any worker. */
 void dagi_progress_look(struct dagi_track *track, uint64_t now);
 void dagi_progress_told(struct dagi_trace *trace, int rank, const void *data, size_t bytes);
-/* The last pool has ended: so does the line. */
+/* The last pool has ended, and so does the line. */
 void dagi_progress_idle(struct dagi_trace *trace, int failed);
 
 /* ---- overlap (overlap.c), report (report.c) ------------------------------------------------- */

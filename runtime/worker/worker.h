@@ -83,7 +83,7 @@ struct dagi_thread {
     int (*done)(void *arg);   /* worker 0 in dagi_run_until(), NULL otherwise */
     void *done_arg;
     int one_task;             /* 1: worker 0 in dag_test(), look at the clock after each task */
-    /* Of a thread with workers in several contexts; see seat.c. */
+    /* For a thread with workers in several contexts; see seat.c. */
     int shared;               /* 1: it is on such a thread */
     int rested;               /* 1: the last look found nothing */
     uint64_t turn_since;      /* dagi_ticks() when its turn began */
@@ -214,8 +214,8 @@ struct dagi_seat {
     /* -- owner */
     struct dagi_worker *first; /* linked by mate */
     int count;
-    /* Of an application's thread: where dagi_make_way() saw it last; -1: not yet. Its thread looks at it
-     * without the lock, under which it is written. */
+    /* Where dagi_make_way() saw an application's thread last; -1: nowhere yet. That thread reads it without
+     * the lock, under which it is written. */
     atomic_int pu;
 
     /* -- shared */
@@ -236,13 +236,13 @@ void dagi_make_way(const struct dagi_worker *w);
 extern dag_context *dagi_contexts;
 void dagi_context_enter(dag_context *ctx); /* and it gets its number */
 void dagi_context_leave(dag_context *ctx);
-/* The part of the processors that this process has is what the first of its contexts finds: the others
- * cut theirs from it. Gives the number of ranks that share them. */
+/* The first context of this process finds which part of the processors it has: the others cut theirs from
+ * it. Returns the number of ranks that share them. */
 int dagi_seats_share(dag_context *ctx);
 
 /* Its workers get threads. */
 dag_status dagi_workers_start(dag_context *ctx);
-/* They have none any more, and keep no task. */
+/* Its workers give their threads up, and keep no task. */
 void dagi_workers_stop(dag_context *ctx);
 
 /* A turn for each worker of w's thread, which has several, and rest if none has found anything. */
@@ -262,7 +262,7 @@ static inline bool dagi_is_called(const struct dagi_worker *w)
     const struct dagi_seat *seat = dagi_thread(w)->seat;
     return seat && atomic_load(&seat->called);
 }
-/* It has worked for this context for long enough, for there are others. */
+/* w has worked for this context for long enough, since its thread has others, too. */
 static inline bool dagi_turn_is_over(const struct dagi_worker *w)
 {
     enum { TURN_TICKS = 1000000 };
@@ -284,7 +284,7 @@ int dagi_make_progress(struct dagi_worker *w);
 void dagi_end_search(struct dagi_worker *w);
 /* Found nothing to run. */
 void dagi_rest(struct dagi_worker *w);
-/* Nor has any other worker of the thread, for so many nanoseconds. */
+/* No worker of the thread has found anything for so many nanoseconds. */
 void dagi_rest_all(struct dagi_worker *w, uint64_t idle);
 /* The worker has left tasks alone, since others get more done without it (sched/thief.h). */
 void dagi_stay_away(struct dagi_worker *w, bool searches);

@@ -17,10 +17,10 @@ static dag_context *split_start(const char *program, int narrow, int64_t width, 
     dag_context *ctx = NULL;
     dag_config *config = dag_config_new();
     snprintf(split, sizeof split, "%d,%" PRId64, narrow, width);
-    snprintf(bytes, sizeof bytes, "%" PRId64, memory);
+    snprintf(bytes, sizeof bytes, "cuda=%" PRId64, memory);
     if (dag_config_set(config, "split", split, why, sizeof why) != DAG_SUCCESS ||
         dag_config_set(config, "split_placement", placement, why, sizeof why) != DAG_SUCCESS ||
-        dag_config_set(config, "cuda_memory", bytes, why, sizeof why) != DAG_SUCCESS ||
+        dag_config_set(config, "device_memory", bytes, why, sizeof why) != DAG_SUCCESS ||
         dag_init(&ctx, config, why, sizeof why) != DAG_SUCCESS) {
         fprintf(stderr, "%s: %s\n", program, why);
         exit(1);

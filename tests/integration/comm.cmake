@@ -184,8 +184,11 @@ dag_add_mpi_test(comm_engine_unknown NP 1 COMMAND $<TARGET_FILE:tutorial_hello>
     EXIT 1 OUTPUT "engine = pigeons: must be auto, or one of those of this build:"
     ENVIRONMENT DAG_ENGINE=pigeons TIMEOUT 60)
 
-# A rank that cannot start, or has other settings than the others. Sanitizers take memory of their own.
+# A rank that comes late, cannot start, or has other settings than the others. Sanitizers take memory of their own.
 if(DAG_HAVE_MPI AND NOT DAG_SANITIZE)
+    add_executable(comm_latency comm/latency.c)
+    target_link_libraries(comm_latency PRIVATE dag dag_mpi)
+    dag_add_mpi_test(comm_latency NP 3 COMMAND comm_latency TIMEOUT 60 ENVIRONMENT DAG_THREADS=1)
     add_executable(comm_start comm/start.c)
     target_link_libraries(comm_start PRIVATE dag dag_mpi ${CMAKE_DL_LIBS})
     foreach(why IN ITEMS setting memory threads credit eager told)

@@ -17,6 +17,13 @@ if(TARGET dag_la AND DAG_HAVE_MPI)
     target_link_libraries(sim_virtual PRIVATE dag::la)
     dag_add_mpi_test(sim_virtual_np1 NP 1 THREADS 2 COMMAND sim_virtual 60 10 4 1 4 1 1)
     dag_add_mpi_test(sim_virtual_np4 NP 4 THREADS 1 COMMAND sim_virtual 60 6 3 2 2 2 2)
+    # What one rank of a million needs to begin with a graph.
+    add_executable(sim_prepare sim/prepare.c)
+    target_link_libraries(sim_prepare PRIVATE dag::la)
+    target_link_options(sim_prepare PRIVATE
+        -Wl,--wrap=dag_pool_new,--wrap=dag_start_task,--wrap=dag_add,--wrap=dag_wait)
+    dag_add_script_test(sim_prepare LABELS integration ENVIRONMENT DAG_SIMULATE=1000000
+        COMMAND sim_prepare 1000 1000 16384)
     add_executable(sim_waits sim/waits.c)
     target_link_libraries(sim_waits PRIVATE dag::la)
 else()

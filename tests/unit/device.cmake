@@ -1,7 +1,7 @@
 # Parts of the device layer that are functions of their arguments alone.
 set(device "${PROJECT_SOURCE_DIR}/runtime/device")
 dag_add_unit_test(test_memory
-    SOURCES test_memory.c "${device}/memory.c" "${device}/victims.c" LABELS sanitize)
+    SOURCES test_memory.c "${device}/memory.c" "${device}/memory_check.c" "${device}/victims.c" LABELS sanitize)
 dag_add_unit_test(test_choice
     SOURCES test_choice.c "${device}/choice.c" "${device}/choice_file.c"
         "${device}/policy.c" "${PROJECT_SOURCE_DIR}/runtime/base/replace.c" LIBS m LABELS sanitize)

@@ -10,6 +10,7 @@
 enum { GRAIN = DAGI_BLOCK_GRAIN };
 
 static char piece[1]; /* only its address counts: nobody looks into a device's memory */
+static char second[1];
 static dag_value some_value;
 
 static void check(const dagi_memory *m)
@@ -55,6 +56,39 @@ START_TEST(all_or_nothing)
     check(m);
     ck_assert_uint_eq(stats_of(m).largest_free, GRAIN);
     ck_assert_int_eq(dagi_memory_reserve(m, two, 1, c), 0);
+    dagi_memory_free(m);
+}
+END_TEST
+
+/* Two pieces: what goes across is no room, though it is free. */
+START_TEST(several_pieces)
+{
+    dagi_memory *m = dagi_memory_new(piece, 4 * GRAIN);
+    dagi_block *b[3], *victims[4];
+    size_t whole = 4 * GRAIN, both[] = {4 * GRAIN, 4 * GRAIN}, across = 5 * GRAIN,
+           three[] = {3 * GRAIN, 2 * GRAIN, 2 * GRAIN}, small = GRAIN;
+    ck_assert_int_eq(dagi_memory_add(m, second, 4 * GRAIN), 0);
+    check(m);
+    ck_assert_int_eq(dagi_memory_reserve(m, &across, 1, b), 1);
+    ck_assert_int_eq(dagi_memory_victims(m, &across, 1, victims, 4), 0);
+    ck_assert_int_eq(dagi_memory_reserve(m, three, 3, b), 0);
+    check(m);
+    for (int i = 0; i < 3; i++)
+        dagi_memory_release(m, b[i], NULL, 0);
+    for (int i = 0; i < 3; i++)
+        dagi_memory_unpin(m, b[i]);
+    ck_assert_int_eq(dagi_memory_reserve(m, both, 2, b), 0);
+    ck_assert_ptr_ne(b[0]->at, b[1]->at);
+    check(m);
+    for (int i = 0; i < 2; i++) {
+        b[i]->value = &some_value;
+        dagi_memory_unpin(m, b[i]);
+    }
+    ck_assert_int_eq(dagi_memory_victims(m, &small, 1, victims, 4), 1);
+    ck_assert_int_eq(dagi_memory_victims(m, both, 2, victims, 4), 2);
+    ck_assert_int_eq(dagi_memory_victims(m, &across, 1, victims, 4), 0);
+    ck_assert_uint_eq(stats_of(m).held, 2 * whole);
+    check(m);
     dagi_memory_free(m);
 }
 END_TEST
@@ -445,6 +479,7 @@ int main(void)
     Suite *suite = suite_create("memory");
     TCase *c = tcase_create("memory");
     tcase_add_test(c, all_or_nothing);
+    tcase_add_test(c, several_pieces);
     tcase_add_test(c, empty_piece);
     tcase_add_test(c, retires_behind_its_users);
     tcase_add_test(c, evicts_what_is_used_last);

@@ -106,6 +106,50 @@ START_TEST(elements_cover_the_tiles_once)
 }
 END_TEST
 
+/* By two indices there is the same, and nothing besides. */
+START_TEST(two_indices_name_the_same)
+{
+    dag_context *ctx = context_of(3, 4);
+    dag_matrix *a = matrix_of(ctx, DAG_LAYOUT_TILE, _i ? DAG_UPPER : DAG_LOWER, 3, 2, 2);
+    const dag_split_desc desc = {.s = 2, .b = 2, .by_rows = _i};
+    dag_split_columns columns;
+    int64_t there = 0, elements = 0;
+    ck_assert_int_eq(dag_split_columns_view(a, &desc, &columns), DAG_SUCCESS);
+    const dag_collection *by_two = &columns.super, *by_three = &columns.split.super;
+    ck_assert_ptr_eq(dag_collection_whole(by_two), &a->super);
+    for (int64_t i = -1; i <= TILES; i++)
+        for (int64_t j = -1; j <= TILES; j++)
+            for (int64_t c = 0; c < columns.split.C; c++) {
+                const int64_t three[] = {i, j, c},
+                              two[] = {_i ? i * columns.split.C + c : i, _i ? j : j * columns.split.C + c};
+                int64_t at[3];
+                dag_shape shape[2];
+                dag_element e[2];
+                ck_assert_int_eq(by_two->ops->contains(by_two, two), by_three->ops->contains(by_three, three));
+                if (!by_two->ops->contains(by_two, two))
+                    continue;
+                there++;
+                dag_split_columns_index(&columns, two[0], two[1], at);
+                ck_assert(at[0] == i && at[1] == j && at[2] == c);
+                by_two->ops->shape_of(by_two, two, &shape[0]);
+                by_three->ops->shape_of(by_three, three, &shape[1]);
+                ck_assert(shape[0].m == shape[1].m && shape[0].n == shape[1].n);
+                int rank = dag_rank_of(by_two, two);
+                ck_assert_int_eq(rank, dag_rank_of(by_three, three));
+                if (rank != ctx->rank)
+                    continue;
+                elements++;
+                ck_assert_int_eq(by_two->ops->element((dag_collection *)(uintptr_t)by_two, two, &e[0]), DAG_SUCCESS);
+                ck_assert_int_eq(by_three->ops->element((dag_collection *)(uintptr_t)by_three, three, &e[1]),
+                                 DAG_SUCCESS);
+                ck_assert(e[0].ptr == e[1].ptr && e[0].ld == e[1].ld);
+            }
+    ck_assert(elements > 0 && elements < there);
+    dag_matrix_free(a);
+    context_end(ctx);
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_refused)
 {
     dag_context *ctx = context_of(0, 1);
@@ -176,6 +220,7 @@ int main(void)
     Suite *suite = suite_create("split");
     TCase *c = tcase_create("split");
     tcase_add_loop_test(c, elements_cover_the_tiles_once, 0, 2 * WIDTH);
+    tcase_add_loop_test(c, two_indices_name_the_same, 0, 2);
     tcase_add_test(c, what_does_not_fit_is_refused);
     tcase_add_test(c, homes_are_dealt_in_turn);
     suite_add_tcase(suite, c);

@@ -86,7 +86,7 @@ static inline void setup_program(const dag_program *p)
     pool->globals = (void *)(((uintptr_t)(&place.pool + 1) + 63) & ~(uintptr_t)63);
     pool->ctx = ctx;
     pool->program = p;
-    pool->data = dagi_pool_data_new(p);
+    pool->data = dagi_pool_data_new(p, 64);
     for (int s = 0; s < NSLOTS; s++) {
         dag_collection_init(&data[s].super, ctx, &numbers_ops, 1, "numbers");
         for (int i = 0; i < ITEMS; i++)

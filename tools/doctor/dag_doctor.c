@@ -8,6 +8,7 @@
 
 #include <dag/config.h>
 #include <dag/dag.h>
+#include <dag/opencl.h>
 #if DAG_HAVE_BLAS
 #include <dag/kernels.h>
 #endif
@@ -214,6 +215,16 @@ static void check_gpus(doctor *d, const dag_context *context)
              "is, and keep libdag_cuda_kernels.so beside libdag_cuda.so");
 }
 
+static void check_opencl(doctor *d, const dag_context *context)
+{
+    char text[512];
+    int k = 0;
+    for (; dag_opencl_seen(context, k, text, sizeof text); k++)
+        tell(d, "opencl-device", strstr(text, " is not used") ? SKIPPED : FINE, "%s", text);
+    if (k == 0)
+        tell(d, "opencl-device", SKIPPED, "none: no driver of OpenCL shows one");
+}
+
 static void check_rates(doctor *d)
 {
     const measured *m = &d->measured;
@@ -293,6 +304,7 @@ static int examine(doctor *d, dag_context *context, const char *root, int json)
     check_overlap(d);
     check_blas(d);
     check_gpus(d, context);
+    check_opencl(d, context);
     check_rates(d);
     int wrong = 0;
     for (int i = 0; i < d->count; i++)

@@ -4,6 +4,7 @@
 
 #include <dag/config.h>
 #include <dag/dag.h>
+#include <dag/opencl.h>
 #if DAG_HAVE_BLAS
 #include <dag/kernels.h>
 
@@ -62,6 +63,13 @@ static void print_devices(const info *i)
                sends.direct ? "from memory of devices" : "by way of the host: ", sends.reason);
 }
 
+static void print_opencl(const info *i)
+{
+    char text[512];
+    for (int k = 0; dag_opencl_seen(i->context, k, text, sizeof text); k++)
+        printf("%-10s %s\n", k ? "" : "OpenCL", text);
+}
+
 /* Broadcasts that name no shape. */
 static void print_broadcasts(const info *i)
 {
@@ -97,6 +105,7 @@ static void print_text(const info *i)
         printf("           %s\n", i->advice);
     printf("GPUs       %s\n", i->gpu.reason);
     print_devices(i);
+    print_opencl(i);
     for (int r = 0; r < i->size && i->ranks; r++)
         printf("%-10s %s: %s\n", r ? "" : "ranks", i->ranks[r].host, i->ranks[r].summary);
     for (int g = 0; g < i->ngrids; g++)
@@ -140,6 +149,12 @@ static void print_json(const info *i)
         fputs(d ? ", {" : "{", stdout);
         put("name", device.name, ", ");
         printf("\"memory\": %lld, \"numa_node\": %d}", (long long)device.memory, device.numa_node);
+    }
+    fputs("], \"opencl\": [", stdout);
+    char seen[512];
+    for (int k = 0; dag_opencl_seen(i->context, k, seen, sizeof seen); k++) {
+        fputs(k ? ", " : "", stdout);
+        machine_json(stdout, seen);
     }
     fputs("], ", stdout);
     dag_device_sends sends = {0};

@@ -81,10 +81,9 @@ static bool put_product(lines *l, const seq_end *there, isl_map *rel, bool plain
     for (size_t i = 0; i < n && ok; i++) {
         b[i] = verify_bounds_at(rel, i);
         all_plain = all_plain && b[i].plain;
-        ok = ok && (b[i].single || !values);
+        ok = ok && (b[i].single || !values) && (b[i].plain || !plain);
         n = ok ? n : i + 1;
     }
-    ok = ok && (all_plain || !plain);
     isl_set *when = isl_map_domain(isl_map_copy(rel));
     isl_map *all = ok ? verify_product(b, n, rel) : NULL;
     ok = ok && equals_within(isl_map_copy(all), isl_set_copy(when), rel, isl_set_copy(l->m->facts));

@@ -59,8 +59,8 @@ static isl_stat keep_constraint(isl_constraint *c, void *arg)
     return isl_stat_ok;
 }
 
-/* One basic set that holds the facts. Of a disjunction there are equations that hold in each of its
- * parts and say nothing to a reader (the sum of two sizes): these are left out. */
+/* One basic set that holds the facts. A disjunction has equations that hold in each of its parts and say
+ * nothing to a reader (the sum of two sizes): these are left out. */
 static isl_set *plain_facts(isl_set *facts)
 {
     isl_basic_set *hull = isl_set_simple_hull(isl_set_copy(facts));

@@ -202,7 +202,7 @@ typedef struct seq_end seq_end;
 
 bool seq_is_conditional(const seq_call *c);
 const seq_global *seq_find_global(const seq_file *f, const char *name);
-/* seq_local.c: the matrix whose tiles those of an array inside the nest are like; NULL: it is a
+/* The matrix whose tiles those of an array inside the nest are like; NULL: it is a
  * parameter. */
 const char *seq_like(const seq_file *f, const char *array);
 /* The matrix whose shape the new tiles have that a flow writes; NULL: it writes no such. */

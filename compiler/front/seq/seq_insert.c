@@ -39,11 +39,17 @@ static size_t number_of_tile(const seq_kernel *k, size_t param)
     return n;
 }
 
+/* The rows, columns and leading dimension of a tile come with it. */
+static bool is_scalar(const seq_param *p)
+{
+    return !p->tile && !p->shape;
+}
+
 static void put_arguments(text *out, const seq_file *f, const seq_kernel *k)
 {
     text_puts(out, "typedef struct {\n    int64_t dag_priority;\n");
     for (size_t i = 0; i < k->n_params; i++)
-        if (!k->params[i].tile) {
+        if (is_scalar(&k->params[i])) {
             text_puts(out, "    ");
             put_range(out, f, k->params[i].type);
             text_printf(out, " %s;\n", k->params[i].name);
@@ -52,15 +58,9 @@ static void put_arguments(text *out, const seq_file *f, const seq_kernel *k)
 }
 
 /* The function of the nest, called with the tiles and scalars of a task. */
-static void put_body(text *out, const seq_kernel *k)
+static void put_call_in_body(text *out, const seq_kernel *k)
 {
-    text_printf(out,
-                "static int dag_seq_body_%s(struct dag_task *task, const void *args, const dag_tile_view *t)\n"
-                "{\n"
-                "    const dag_seq_args_%s *a = args;\n"
-                "    dag_seq_task = task;\n"
-                "    (void)a;\n"
-                "    %s(", k->name, k->name, k->name);
+    text_printf(out, "    %s(", k->name);
     size_t n = 0;
     for (size_t i = 0; i < k->n_params; i++) {
         text_puts(out, i ? ", " : "");
@@ -71,7 +71,53 @@ static void put_body(text *out, const seq_kernel *k)
             text_printf(out, "a->%s", k->params[i].name);
         }
     }
-    text_puts(out, ");\n    return 0;\n}\n");
+    text_puts(out, ");\n");
+}
+
+/* A kernel that is declared elsewhere: what its parameters are called, and a call with these or what it has between
+ * its braces. */
+static void put_declared_body(text *out, const seq_file *f, const seq_kernel *k)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < k->n_params; i++) {
+        const char *name = k->params[i].name;
+        if (k->params[i].tile) {
+            text_printf(out,
+                        "    elem_t *const %s DAG_SEQ_UNUSED = (elem_t *)t[%zu].ptr;\n"
+                        "    const int %s_m DAG_SEQ_UNUSED = (int)t[%zu].m, %s_n DAG_SEQ_UNUSED = (int)t[%zu].n,\n"
+                        "        %s_ld DAG_SEQ_UNUSED = (int)t[%zu].ld;\n", name, n, name, n, name, n, name, n);
+            n++;
+        } else if (is_scalar(&k->params[i])) {
+            text_puts(out, "    ");
+            put_range(out, f, k->params[i].type);
+            text_printf(out, " %s DAG_SEQ_UNUSED = a->%s;\n", name, name);
+        }
+    }
+    if (src_range_is_none(k->body)) {
+        text_printf(out, "    %s(", k->name);
+        for (size_t i = 0; i < k->n_params; i++)
+            text_printf(out, i ? ", %s" : "%s", k->params[i].name);
+        text_puts(out, ");\n");
+    } else {
+        text_puts(out, "    {");
+        put_range(out, f, k->body);
+        text_puts(out, "}\n");
+    }
+}
+
+static void put_body(text *out, const seq_file *f, const seq_kernel *k)
+{
+    text_printf(out,
+                "static int dag_seq_body_%s(struct dag_task *task, const void *args, const dag_tile_view *t)\n"
+                "{\n"
+                "    const dag_seq_args_%s *a = args;\n"
+                "    dag_seq_task = task;\n"
+                "    (void)a;\n", k->name, k->name);
+    if (k->where.file == f->kernels_file)
+        put_declared_body(out, f, k);
+    else
+        put_call_in_body(out, k);
+    text_puts(out, "    return 0;\n}\n");
 }
 
 static void put_access(text *out, const seq_param *p)
@@ -87,7 +133,7 @@ static void put_access(text *out, const seq_param *p)
 static void put_kernel(text *out, const seq_file *f, const seq_kernel *k)
 {
     put_arguments(out, f, k);
-    put_body(out, k);
+    put_body(out, f, k);
     text_printf(out,
                 "static const dag_insert_kernel dag_seq_kernel_%s = {\n"
                 "    .name = \"%s\", .ntiles = %zu, .main = %zu, .body = dag_seq_body_%s,\n"
@@ -106,6 +152,16 @@ static void put_kernel(text *out, const seq_file *f, const seq_kernel *k)
                 k->name, k->name, k->name, tiles_of(k));
     text_put_quoted(out, src_name(f->sources, f->file));
     text_puts(out, ", line);\n}\n");
+}
+
+/* What the arrays inside the nest are, and the matrices of which it has copies; the program that begins sets them. */
+static void put_collections_of_nest(text *out, const seq_file *f)
+{
+    for (size_t i = 0; i < f->n_globals; i++)
+        if (f->globals[i].like)
+            text_printf(out, "static dag_insert_scratch dag_seq_tiles_%s;\n", f->globals[i].name);
+        else if (f->globals[i].by_value)
+            text_printf(out, "static dag_matrix *dag_seq_%s;\n", f->globals[i].name);
 }
 
 static bool is_called(const seq_kernel *k)
@@ -134,7 +190,7 @@ static const seq_argument *scalar_of(const seq_call *c, const char *name)
         if (c->items[i]->name == name)
             return NULL;
     for (size_t i = 0; i < c->kernel->n_params; i++)
-        if (!c->kernel->params[i].tile && c->kernel->params[i].name == name)
+        if (is_scalar(&c->kernel->params[i]) && c->kernel->params[i].name == name)
             return &c->args[i];
     return NULL;
 }
@@ -147,20 +203,29 @@ static void put_there(text *out, const seq_file *f, const seq_call *c, src_range
         const seq_token *t = &words.items[i];
         bool member = i > 0 && (seq_is(f->sources, t - 1, ".") || seq_is(f->sources, t - 1, "->"));
         const seq_argument *a = t->kind == SEQ_WORD && !member ? scalar_of(c, seq_word_of(f, t)) : NULL;
+        const seq_global *g = t->kind == SEQ_WORD && !member ? seq_find_global(f, seq_word_of(f, t)) : NULL;
+        bool reached = g && g->by_value && seq_is(f->sources, t + 1, "->");
         text_puts(out, i ? " " : "");
-        text_puts(out, a ? "(" : "");
+        text_puts(out, reached ? "(&" : a ? "(" : "");
         put_range(out, f, a ? a->text : t->range);
-        text_puts(out, a ? ")" : "");
+        text_puts(out, reached || a ? ")" : "");
     }
 }
 
 static void put_call(text *out, const seq_file *f, const seq_call *c)
 {
     const seq_kernel *k = c->kernel;
+    for (size_t i = 0; i < k->n_params; i++) /* what the nest has computed for it is used */
+        if (k->params[i].shape) {
+            text_puts(out, "(void)(");
+            put_range(out, f, c->args[i].text);
+            text_puts(out, "), ");
+        }
     text_printf(out, "dag_seq_insert_%s((const dag_tile[]){", k->name);
     for (size_t i = 0, n = 0; i < k->n_params; i++)
         if (k->params[i].tile) {
-            text_printf(out, "%s{&%s->super, ", n++ ? ", " : "", c->args[i].array);
+            const char *of = seq_find_global(f, c->args[i].array)->by_value ? "dag_seq_" : "";
+            text_printf(out, "%s{&%s%s->super, ", n++ ? ", " : "", of, c->args[i].array);
             put_range(out, f, c->args[i].row);
             text_puts(out, ", ");
             put_range(out, f, c->args[i].column);
@@ -172,7 +237,7 @@ static void put_call(text *out, const seq_file *f, const seq_call *c)
     else
         put_there(out, f, c, k->priority);
     for (size_t i = 0; i < k->n_params; i++)
-        if (!k->params[i].tile) {
+        if (is_scalar(&k->params[i])) {
             text_puts(out, ", ");
             put_range(out, f, c->args[i].text);
         }
@@ -215,10 +280,13 @@ static src_range parameters(const seq_file *f)
 static void put_head(text *out, const seq_file *f, const char *name, const char *end)
 {
     text_printf(out, "dag_status %s_insert(dag_context *dag_seq_context", name);
-    if (f->n_globals) {
+    if (f->n_globals && !f->by_value) {
         text_puts(out, ", ");
         put_range(out, f, parameters(f));
     }
+    for (size_t i = 0; f->by_value && i < f->n_globals && !f->globals[i].like; i++)
+        text_printf(out, ", %s %s%s", f->globals[i].type, f->globals[i].by_value ? "dag_seq_given_" : "",
+                    f->globals[i].name);
     text_puts(out, end);
 }
 
@@ -235,22 +303,41 @@ static void put_assumption(text *out, const seq_file *f, src_range r)
     text_puts(out, ");\n");
 }
 
+/* The matrices of the nest and the arrays inside it, whose tiles get their shape here. Returns how many. */
+static size_t put_collections(text *out, const seq_file *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->n_globals; i++)
+        if (f->globals[i].like)
+            text_printf(out, "    dag_seq_tiles_init(&dag_seq_tiles_%s, %s, \"%s\");\n", f->globals[i].name,
+                        f->globals[i].like, f->globals[i].name);
+    for (size_t i = 0; i < f->n_globals; i++)
+        if (f->globals[i].by_value)
+            text_printf(out, "    dag_seq_%s = dag_seq_given_%s;\n    const %s %s = *dag_seq_%s;\n",
+                        f->globals[i].name, f->globals[i].name, f->tile.type, f->globals[i].name, f->globals[i].name);
+    text_puts(out, "    dag_collection *const dag_seq_collections[] = {");
+    for (size_t i = 0; i < f->n_globals; i++) {
+        const seq_global *g = &f->globals[i];
+        const char *form = g->like ? "%s&dag_seq_tiles_%s.super" : g->by_value ? "%s&dag_seq_%s->super" : "%s&%s->super";
+        if (g->matrix)
+            text_printf(out, form, n++ ? ", " : "", g->name);
+    }
+    text_puts(out, "};\n");
+    return n;
+}
+
 static void put_runner(text *out, const seq_file *f)
 {
     const char *name = arena_printf(f->arena, "%.*s", (int)src_range_len(f->graph_name),
                                     src_text(f->sources, f->graph_name));
-    size_t matrices = 0;
     put_head(out, f, name, ");\n");
     put_head(out, f, name, ")\n{\n");
-    text_puts(out, "    dag_collection *const dag_seq_collections[] = {");
+    size_t matrices = put_collections(out, f);
     for (size_t i = 0; i < f->n_globals; i++)
-        if (f->globals[i].matrix)
-            text_printf(out, "%s&%s->super", matrices++ ? ", " : "", f->globals[i].name);
-    text_puts(out, "};\n");
-    for (size_t i = 0; i < f->n_globals; i++)
-        if (f->globals[i].matrix)
-            text_printf(out, "    if (%s->prec != DAG_PREC)\n        return dag_error(dag_seq_context, DAG_ERR_ARG, "
-                             "\"%s: %s has another precision\");\n", f->globals[i].name, name, f->globals[i].name);
+        if (f->globals[i].matrix && !f->globals[i].like)
+            text_printf(out, "    if (%s%sprec != DAG_PREC)\n        return dag_error(dag_seq_context, DAG_ERR_ARG, "
+                             "\"%s: %s has another precision\");\n", f->globals[i].name,
+                        f->globals[i].by_value ? "." : "->", name, f->globals[i].name);
     for (size_t i = 0; i < f->n_assumes; i++)
         put_assumption(out, f, f->assumes[i]);
     text_printf(out,
@@ -259,7 +346,7 @@ static void put_runner(text *out, const seq_file *f)
                 "    if (dag_seq_ran != DAG_SUCCESS)\n"
                 "        return dag_seq_ran;\n"
                 "    %s(", name, matrices, name);
-    for (size_t i = 0; i < f->n_globals; i++)
+    for (size_t i = 0; i < f->n_globals && !f->globals[i].like; i++)
         text_printf(out, "%s%s", i ? ", " : "", f->globals[i].name);
     text_puts(out, ");\n    return dag_seq_end();\n}\n");
 }
@@ -268,14 +355,6 @@ static bool can_insert(const seq_file *f)
 {
     if (f->n_calls == 0)
         return seq_error(f, "seq-unsupported", f->graph, "a nest without calls inserts nothing");
-    for (size_t i = 0; i < f->n_globals; i++)
-        if (f->globals[i].like)
-            return seq_error(f, "seq-unsupported", f->globals[i].where,
-                             "--emit=insert knows no arrays of tiles inside the nest: make it a "
-                             "parameter");
-        else if (f->globals[i].by_value)
-            return seq_error(f, "seq-unsupported", f->globals[i].where,
-                             "--emit=insert needs matrices that are a 'dag_matrix *'");
     for (size_t i = 0; i < f->n_kernels; i++)
         if (is_called(f->kernels[i]) && tiles_of(f->kernels[i]) > SEQ_INSERT_TILES)
             return seq_error(f, "seq-unsupported", f->kernels[i]->where,
@@ -293,6 +372,7 @@ void seq_put_inserting(const seq_file *f, text *out)
     put_line(out, f, 0);
     text_add(out, src_bytes(f->sources, f->file), nest);
     text_puts(out, "\n#line 1 \"kernels that are inserted\"\n");
+    put_collections_of_nest(out, f);
     put_kernels(out, f);
     put_line(out, f, nest);
     put_nest(out, f, nest);

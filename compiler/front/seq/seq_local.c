@@ -58,21 +58,6 @@ bool seq_read_tiles(seq_nest *n)
     return true;
 }
 
-const char *seq_like(const seq_file *f, const char *array)
-{
-    const seq_global *g = seq_find_global(f, array);
-    return g ? g->like : NULL;
-}
-
-const char *seq_begins_like(const seq_file *f, const seq_end *end)
-{
-    if (end->relay >= 0 || end->control)
-        return NULL;
-    const seq_call *c = f->calls[end->call];
-    bool begins = c->kernel->params[end->param].access == SEQ_OUT;
-    return begins ? seq_like(f, c->args[end->param].array) : NULL;
-}
-
 /* ---- tiles that nobody wrote ----------------------------------------------------------------- */
 
 /* "UPDATE(k=0, m=1)" */

@@ -28,6 +28,21 @@ const seq_global *seq_find_global(const seq_file *f, const char *name)
     return NULL;
 }
 
+const char *seq_like(const seq_file *f, const char *array)
+{
+    const seq_global *g = seq_find_global(f, array);
+    return g ? g->like : NULL;
+}
+
+const char *seq_begins_like(const seq_file *f, const seq_end *end)
+{
+    if (end->relay >= 0 || end->control)
+        return NULL;
+    const seq_call *c = f->calls[end->call];
+    bool begins = c->kernel->params[end->param].access == SEQ_OUT;
+    return begins ? seq_like(f, c->args[end->param].array) : NULL;
+}
+
 bool seq_is_conditional(const seq_call *c)
 {
     for (size_t i = 0; i < c->n_items; i++)

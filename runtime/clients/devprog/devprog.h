@@ -96,7 +96,7 @@ void *dagi_devprog_grow(void *array, size_t count, size_t *room, size_t size);
 /* classes.c: the program's classes, in a form that lasts; NULL = out of memory. */
 const described *dagi_devprog_describe(const dag_devprog_desc *desc);
 
-/* link.c: dependences; nonzero = out of memory. Of a program that was checked. */
+/* link.c: dependences of a program that was checked; nonzero = out of memory. */
 int dagi_devprog_link(dag_devprog *p);
 
 /* touches.c: what commands did with a matrix. */
@@ -115,7 +115,7 @@ typedef struct dagi_touches {
     int32_t free;
     int32_t *found, nfound; /* commands that the latest one waits for, in their order */
 } dagi_touches;
-/* Of an m x n matrix, for so many touches; nonzero = out of memory. Ends in any case. */
+/* Begin with an m x n matrix, for so many touches; nonzero = out of memory. The caller ends it in any case. */
 int dagi_touches_begin(dagi_touches *h, int64_t m, int64_t n, const dagi_touch_sizes *sizes);
 void dagi_touches_end(dagi_touches *h);
 /* The next touch, by that command: `found` are those before it, of other commands, that overlap it
@@ -134,7 +134,7 @@ typedef struct pieces {
     int64_t i, j; /* where the next one begins */
     int whole;    /* 1: the next one is the last */
 } pieces;
-/* Of a rectangle within its matrix. */
+/* Walk over a rectangle within its matrix. */
 pieces dagi_devprog_pieces(const dag_matrix *matrix, dag_devprog_part part);
 /* 1: the next one; 0: there is none; -1: it is not on this rank. */
 int dagi_devprog_piece(pieces *walk, piece *next);

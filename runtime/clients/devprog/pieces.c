@@ -1,7 +1,7 @@
 /* Rectangles of matrices, as far as this rank has them: pieces with one leading dimension each. */
 #include "devprog.h"
 
-/* Of one array the triangle that the matrix does not have is there as well. */
+/* One array has the triangle that the matrix lacks, too. */
 static char *slab_at(const dag_matrix *a, int64_t i, int64_t j, int64_t *ld)
 {
     *ld = a->lld;

@@ -61,7 +61,7 @@ static void insertion_free(void *client)
     reductions_clear(s);
     tiles_clear(s);
     stock_clear(s);
-    free(s->marks);
+    free(s->marks.of);
     free(s);
 }
 
@@ -100,7 +100,7 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
         return status != DAG_SUCCESS ? status : DAG_ERR_NOMEM;
     s->rank = ctx->rank;
     s->place = desc->place;
-    s->blocks_end = &s->blocks;
+    s->blocks.end = &s->blocks.first;
     status = make_pool(ctx, s, desc);
     if (status == DAG_SUCCESS) {
         status = dagi_open_add(ctx, s->pool, window_of(ctx, desc));
@@ -114,19 +114,16 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
     s->door = dagi_pool(s->pool)->door;
     s->hash = ~dagi_pool_hash(s->pool); /* ranks compare the two combined, which 0 is not */
     s->alone = s->door->unlocked && ctx->size == 1 && !dagi_tasks(ctx)->device && !dagi_tasks(ctx)->observer;
-    s->door->client = s;
-    s->door->complete = insertion_complete;
-    s->door->release = insertion_release;
-    s->door->retire = insertion_retire;
-    s->door->end_client = dag_insert_end;
-    s->door->free_client = insertion_free;
+    s->door->client = (struct dagi_door_client){.own = s, .end = dag_insert_end, .free = insertion_free,
+                                                .complete = insertion_complete, .release = insertion_release,
+                                                .retire = insertion_retire};
     *pool = s->pool;
     return DAG_SUCCESS;
 }
 
 void insertion_play(dag_taskpool *pool)
 {
-    insertion *s = dagi_pool(pool)->door->client;
+    insertion *s = dagi_pool(pool)->door->client.own;
     assert(pool->ctx->size == 1 && s->position == 0);
     s->played = 1;
 }

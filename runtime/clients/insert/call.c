@@ -134,8 +134,8 @@ static inline dag_status find_tiles(insertion *s, const task_kind *k, const dag_
         if (DAGI_UNLIKELY(!t))
             return status;
         for (int b = 0; b < a; b++) {
-            if (DAGI_UNLIKELY(tiles[b] == t))
-                return insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice",
+            if (DAGI_UNLIKELY(tiles[b] == t) && ((k->access[a] | k->access[b]) & DAG_TILE_WRITE))
+                return insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice and not just read",
                                        k->kernel->name, a);
         }
         tiles[a] = t;
@@ -151,11 +151,11 @@ inline insertion *insertion_open(const dag_taskpool *pool, const char *call, dag
 {
     const struct dagi_door *door = pool ? dagi_pool(pool)->door : NULL;
     *status = !pool ? DAG_ERR_ARG : DAG_SUCCESS;
-    if (pool && (!door || !door->client))
+    if (pool && (!door || !door->client.own))
         *status = dag_error(pool->ctx, DAG_ERR_STATE, "%s: the pool is not one for insertion", call);
     else if (pool)
         *status = dagi_open_check(pool);
-    return *status == DAG_SUCCESS ? door->client : NULL;
+    return *status == DAG_SUCCESS ? door->client.own : NULL;
 }
 
 static int32_t site_of(insertion *s, const char *file, int line)
@@ -212,9 +212,11 @@ call(dag_taskpool *pool, int rank, const dag_insert_kernel *kernel, const void *
     rank = plain ? tiles[kind->main]->owner : rank_said(s, kind, rank, &status);
     if (rank < 0)
         return status;
-    if (DAGI_UNLIKELY(s->position >= s->mark))
+    if (DAGI_UNLIKELY(s->position >= s->marks.next))
         insertion_mark(s);
     s->hash = mix(s->hash, hash ^ (uint64_t)rank << 40);
+    if (DAGI_UNLIKELY(s->kinds != NULL))
+        insertion_count_kinds(s, kind, rank, tiles);
     if (DAGI_UNLIKELY(kind->divides | s->divided)) {
         status = regions_resolve(s, kind, rank, tiles);
         if (status != DAG_SUCCESS)

@@ -96,7 +96,7 @@ dagi_ready_list insertion_release(struct dagi_worker *w, struct dag_task *t, uin
 {
     const record *r = record_of(t);
     dag_value **flows = dag_task_flows(t);
-    ending e = {.s = dagi_pool(t->pool)->door->client, .w = w};
+    ending e = {.s = dagi_pool(t->pool)->door->client.own, .w = w};
     hold(e.s);
     for (int a = 0; a < t->cls->ndata; a++) {
         version *v = r->arg[a].out;
@@ -121,7 +121,7 @@ dagi_ready_list insertion_release(struct dagi_worker *w, struct dag_task *t, uin
 
 void insertion_retire(struct dag_task *t)
 {
-    insertion *s = dagi_pool(t->pool)->door->client;
+    insertion *s = dagi_pool(t->pool)->door->client.own;
     record *r = record_of(t);
     hold(s);
     for (int a = 0; a < t->cls->ndata; a++) {
@@ -157,7 +157,7 @@ dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t)
     const dag_class *cls = t->cls;
     const int32_t *params = dagi_task_locals(t);
     void *at = (void *)(uintptr_t)get_64(params + 2);
-    ending e = {.s = dagi_pool(pool)->door->client, .w = w};
+    ending e = {.s = dagi_pool(pool)->door->client.own, .w = w};
     if (cls->stores && !dagi_pool_is_poisoned(pool))
         cls->stores(t, pool->globals);
     if (dagi_runner(w)->fanout && cls->successors)

@@ -11,19 +11,19 @@ enum { EACH = 960 };
 
 void insertion_mark(insertion *s)
 {
-    for (; s->position >= s->mark; s->mark += EACH) {
-        if (s->nmarks == s->marks_room) {
-            size_t room = s->marks_room ? 2 * s->marks_room : 64;
-            uint16_t *marks = realloc(s->marks, room * sizeof *marks);
+    for (; s->position >= s->marks.next; s->marks.next += EACH) {
+        if (s->marks.n == s->marks.room) {
+            size_t room = s->marks.room ? 2 * s->marks.room : 64;
+            uint16_t *marks = realloc(s->marks.of, room * sizeof *marks);
             if (!marks) { /* what differs is found, but not told as well */
-                s->mark = INT64_MAX;
+                s->marks.next = INT64_MAX;
                 return;
             }
-            s->marks = marks;
-            s->marks_room = room;
+            s->marks.of = marks;
+            s->marks.room = room;
         }
-        if (s->mark > 0)
-            s->marks[s->nmarks++] = (uint16_t)(s->hash ^ s->hash >> 48);
+        if (s->marks.next > 0)
+            s->marks.of[s->marks.n++] = (uint16_t)(s->hash ^ s->hash >> 48);
     }
 }
 
@@ -31,13 +31,11 @@ void insertion_mark(insertion *s)
 void insertion_tell_marks(insertion *s)
 {
     size_t skip = 1;
-    while (s->nmarks / skip > DAGI_DOOR_MARKS)
+    while (s->marks.n / skip > DAGI_DOOR_MARKS)
         skip *= 2;
-    for (size_t i = 1; i <= s->nmarks / skip; i++)
-        s->marks[i - 1] = s->marks[i * skip - 1];
-    s->door->marks = s->marks;
-    s->door->nmarks = (int)(s->nmarks / skip);
-    s->door->mark_each = EACH * (int64_t)skip;
+    for (size_t i = 1; i <= s->marks.n / skip; i++)
+        s->marks.of[i - 1] = s->marks.of[i * skip - 1];
+    s->door->marks = (struct dagi_door_marks){s->marks.of, (int)(s->marks.n / skip), EACH * (int64_t)skip};
 }
 
 /* ---- what all ranks do once they know that they differ ---------------------------------------------------- */
@@ -45,7 +43,7 @@ void insertion_tell_marks(insertion *s)
 /* Mark k, from 1 on; behind those that all have, all that is. */
 static double mark_of(const insertion *s, int64_t k, int64_t n)
 {
-    return k <= n ? (double)s->marks[k - 1] : (double)(s->hash >> 12);
+    return k <= n ? (double)s->marks.of[k - 1] : (double)(s->hash >> 12);
 }
 
 static dag_status meet(const insertion *s, double *values, int count)
@@ -68,7 +66,7 @@ static dag_status find_ranks(const insertion *s, double hash, int ranks[2])
 
 dag_status insertion_differs(const insertion *s)
 {
-    double fewest[] = {(double)s->nmarks};
+    double fewest[] = {(double)s->marks.n};
     int ranks[2];
     dag_status status = meet(s, fewest, 1);
     int64_t n = (int64_t)fewest[0], same = 0, differs = n + 1;

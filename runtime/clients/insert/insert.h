@@ -18,7 +18,7 @@
 
 /* Classes of every pool, then one per kernel. */
 enum { LOAD, ARRIVE, SEND, LOOK, HOME, COMBINE, JOIN, KERNELS };
-/* Of the outputs of a task; first touches are numbered as such, too. */
+/* Numbers of a task's outputs; first touches are numbered likewise. */
 enum { OUTPUTS = DAGI_GIVEN_OUTPUTS, FIRST_TOUCH = 32 };
 _Static_assert((int)DAG_INSERT_MOST <= FIRST_TOUCH && FIRST_TOUCH + (int)DAG_INSERT_MOST <= OUTPUTS,
                "outputs and first touches have numbers");
@@ -168,12 +168,15 @@ typedef struct insertion {
     int alone;  /* 1: one worker, no other ranks, no devices, and nobody looks */
     int settles; /* alone: nobody is about to enter what he has looked up, see insertion_here() */
     int played;  /* insertion_play() */
+    int64_t *kinds; /* insertion_count(); NULL = nobody counts */
     /* application thread */
     int64_t position; /* of the next task */
     uint64_t hash;
-    int64_t mark;    /* position from which the next mark is due */
-    uint16_t *marks; /* of the hash, for differ.c */
-    size_t nmarks, marks_room;
+    struct {
+        int64_t next; /* position from which the next one is due */
+        uint16_t *of; /* the hash */
+        size_t n, room;
+    } marks; /* for differ.c */
     const task_kind *last; /* of the last task */
     int divided; /* 1: the call may have named a divided tile */
     int32_t site; /* the line that inserts now; 0 = not known */
@@ -182,9 +185,11 @@ typedef struct insertion {
         int line;
         int32_t number;
     } sites[SITES]; /* lines that have inserted, by their number in the file */
-    block *blocks, **blocks_end;
-    block **bucket; /* open addressing; nbuckets: 0 or a power of two */
-    size_t nblocks, nbuckets;
+    struct {
+        block *first, **end;
+        block **bucket; /* open addressing; nbuckets: 0 or a power of two */
+        size_t n, nbuckets;
+    } blocks;
     struct reduction *reductions; /* all */
     block *recent[DAG_INSERT_MOST];
     /* shared */
@@ -219,7 +224,7 @@ static inline void put_params(int32_t *params, int64_t id, const void *at, int32
     params[4] = site;
 }
 
-/* Of a task of a class that has them. */
+/* The record of a task whose class has records. */
 static inline record *record_of(struct dag_task *t)
 {
     return (void *)(uintptr_t)get_64(dag_task_locals(t) + 2);
@@ -398,6 +403,26 @@ void insertion_note(insertion *s, uint64_t call, const tile *t);
  * as arrived, as tiles that nobody has filled, and nothing is sent. To measure what generation takes.
  * Called before anything is inserted. */
 void insertion_play(dag_taskpool *pool);
+
+/* ---- kinds.c ---------------------------------------------------------------------------------------- */
+
+/* The kinds of instances that the paper makes of a task's main output, its inputs, and its other outputs. */
+enum insertion_kind {
+    KIND_OWNER,
+    KIND_NATIVE_INPUT,
+    KIND_INTRANODE_INPUT,
+    KIND_INTERNODE_INPUT,
+    KIND_NATIVE_MINOR,
+    KIND_SINK_MINOR,
+    KIND_INTRANODE_SOURCE,
+    KIND_INTERNODE_SOURCE,
+    INSTANCE_KINDS
+};
+
+/* Count those of this rank in kinds[INSTANCE_KINDS]. Called before anything is inserted. */
+void insertion_count(dag_taskpool *pool, int64_t *kinds);
+/* Those of a task that runs on `rank`, where they are counted. */
+void insertion_count_kinds(const insertion *s, const task_kind *k, int rank, tile *const *tiles);
 
 /* Insert a task that runs on this rank: everything is in order, and noted. */
 dag_status insertion_here(insertion *s, const task_kind *k, const void *args, size_t size, tile *const *tiles,

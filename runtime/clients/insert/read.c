@@ -176,7 +176,7 @@ dag_status dag_insert_end(dag_taskpool *pool)
     if (!s)
         return status;
     reductions_end(s);
-    for (block *b = s->blocks; b; b = b->next) {
+    for (block *b = s->blocks.first; b; b = b->next) {
         for (int k = 0; k < BLOCK; k++)
             (void)finish_tile(s, b, &b->tile[k]); /* without memory the pool has failed */
     }

@@ -7,6 +7,7 @@
 #include "insert.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { GROUPS = 3 };
 
@@ -191,13 +192,24 @@ static tile *named_part(insertion *s, division *d, int access, dag_region region
     return t;
 }
 
+/* What the task has of the tile: one that is named twice is read, all of it from one group. */
+static dag_region region_of(const task_kind *k, tile *const *named, int a)
+{
+    unsigned region = k->region[a];
+    for (int b = 0; b < k->n; b++)
+        region |= named[b] == named[a] ? k->region[b] : 0;
+    return (dag_region)region;
+}
+
 dag_status regions_resolve(insertion *s, const task_kind *k, int rank, tile **tiles)
 {
     dag_status status = DAG_SUCCESS;
+    tile *named[DAG_INSERT_MOST];
+    memcpy(named, tiles, (size_t)k->n * sizeof *tiles);
     s->divided = 0;
     for (int a = 0; a < k->n && status == DAG_SUCCESS; a++) {
-        tile *t = tiles[a];
-        const dag_region region = (dag_region)k->region[a];
+        tile *t = named[a];
+        const dag_region region = region_of(k, named, a);
         bool divides = t->known && (k->access[a] & DAG_TILE_WRITE) && region != DAG_REGION_FULL;
         if (!t->divided && !divides)
             continue;

@@ -19,25 +19,25 @@ static size_t hash(int slot, int64_t i, int64_t j)
 
 static void enter(insertion *s, block *b)
 {
-    size_t at = hash(b->slot, b->from[0], b->from[1]) & (s->nbuckets - 1);
-    while (s->bucket[at])
-        at = (at + 1) & (s->nbuckets - 1);
-    s->bucket[at] = b;
+    size_t at = hash(b->slot, b->from[0], b->from[1]) & (s->blocks.nbuckets - 1);
+    while (s->blocks.bucket[at])
+        at = (at + 1) & (s->blocks.nbuckets - 1);
+    s->blocks.bucket[at] = b;
 }
 
 /* Room for one more, half of it stays empty; nonzero = no memory. */
 static int grow(insertion *s)
 {
-    if (2 * (s->nblocks + 1) <= s->nbuckets)
+    if (2 * (s->blocks.n + 1) <= s->blocks.nbuckets)
         return 0;
-    size_t n = s->nbuckets ? 2 * s->nbuckets : 64;
+    size_t n = s->blocks.nbuckets ? 2 * s->blocks.nbuckets : 64;
     block **bucket = calloc(n, sizeof(block *));
     if (!bucket)
         return 1;
-    free(s->bucket);
-    s->bucket = bucket;
-    s->nbuckets = n;
-    for (block *b = s->blocks; b; b = b->next)
+    free(s->blocks.bucket);
+    s->blocks.bucket = bucket;
+    s->blocks.nbuckets = n;
+    for (block *b = s->blocks.first; b; b = b->next)
         enter(s, b);
     return 0;
 }
@@ -54,9 +54,9 @@ static block *make(insertion *s, int slot, int64_t i, int64_t j)
     b->from[1] = j;
     b->last[0] = (UINT64_C(1) << b->rows) - 1;
     b->last[1] = BLOCK / (b->last[0] + 1) - 1;
-    *s->blocks_end = b;
-    s->blocks_end = &b->next;
-    s->nblocks++;
+    *s->blocks.end = b;
+    s->blocks.end = &b->next;
+    s->blocks.n++;
     enter(s, b);
     return b;
 }
@@ -68,12 +68,12 @@ static bool is_at(const block *b, int slot, int64_t i, int64_t j)
 
 static block *find(insertion *s, int slot, int64_t i, int64_t j)
 {
-    if (s->nbuckets == 0)
+    if (s->blocks.nbuckets == 0)
         return make(s, slot, i, j);
-    size_t at = hash(slot, i, j) & (s->nbuckets - 1);
-    for (; s->bucket[at]; at = (at + 1) & (s->nbuckets - 1)) {
-        if (is_at(s->bucket[at], slot, i, j))
-            return s->bucket[at];
+    size_t at = hash(slot, i, j) & (s->blocks.nbuckets - 1);
+    for (; s->blocks.bucket[at]; at = (at + 1) & (s->blocks.nbuckets - 1)) {
+        if (is_at(s->blocks.bucket[at], slot, i, j))
+            return s->blocks.bucket[at];
     }
     return make(s, slot, i, j);
 }
@@ -92,11 +92,11 @@ tile *tile_find(insertion *s, int slot, int64_t i, int64_t j, int at)
 
 void tiles_clear(insertion *s)
 {
-    for (block *b = s->blocks, *next; b; b = next) {
+    for (block *b = s->blocks.first, *next; b; b = next) {
         next = b->next;
         free(b->reductions);
         divisions_clear(b);
         free(b);
     }
-    free(s->bucket);
+    free(s->blocks.bucket);
 }

@@ -99,7 +99,7 @@ void dagi_cuda_events_drop(dagi_cuda_device *device); /* all idle ones */
 
 /* ---- kernels.c ---- */
 
-/* Of the tables of kernels. */
+/* Entries of the tables of kernels. */
 #define ENTRY(code, name, letter, prec)                                                            \
     {DAG_OP_##code, prec, DAG_DEVICE_CUDA, (dag_kernel_fn)dag_tile_##letter##dev_##name,          \
      "dag_tile_" #letter "cuda_" #name}

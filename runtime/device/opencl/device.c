@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PLATFORMS = 16 };
+
 /*
  * The devices that can be used, found once: those of one platform, so that events and copies pass between
  * them. Graphics cards and other accelerators come first, processors behind them, since they are asked
@@ -20,18 +22,23 @@ static struct {
     int users; /* devices that are open */
 } found = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Devices without double precision would run half of the library. */
+static int has_doubles(cl_device_id id)
+{
+    cl_device_fp_config doubles = 0;
+    clGetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
+    return doubles != 0;
+}
+
 static int usable(cl_device_id id)
 {
     cl_bool available = CL_FALSE, compiler = CL_FALSE;
-    cl_device_fp_config doubles = 0;
     clGetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
     clGetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
-    return available && compiler && doubles != 0;
+    return available && compiler;
 }
 
-static int devices_of(cl_platform_id platform, cl_device_type type, cl_device_id *into, int room)
+/* Those with double precision, or those without. */
+static int devices_of(cl_platform_id platform, cl_device_type type, int doubles, cl_device_id *into, int room)
 {
     cl_device_id ids[DAGI_OPENCL_DEVICES];
     cl_uint n = 0;
@@ -39,24 +46,29 @@ static int devices_of(cl_platform_id platform, cl_device_type type, cl_device_id
     if (room <= 0 || clGetDeviceIDs(platform, type, DAGI_OPENCL_DEVICES, ids, &n) != CL_SUCCESS)
         return 0;
     for (cl_uint i = 0; i < n && i < DAGI_OPENCL_DEVICES && count < room; i++)
-        if (usable(ids[i]))
+        if (usable(ids[i]) && has_doubles(ids[i]) == doubles)
             into[count++] = ids[i];
     return count;
 }
 
-/* The platform with the most accelerators, else the one with the most processors. */
-static void look(void)
+static int platforms_there(cl_platform_id *platforms)
 {
-    enum { PLATFORMS = 16 };
-    cl_platform_id platforms[PLATFORMS];
     cl_uint n = 0;
     if (clGetPlatformIDs(PLATFORMS, platforms, &n) != CL_SUCCESS)
         n = 0;
-    for (cl_uint i = 0; i < n && i < PLATFORMS; i++) {
+    return n < PLATFORMS ? (int)n : PLATFORMS;
+}
+
+/* The platform with the most accelerators, else the one with the most processors. */
+static void look_for(int doubles)
+{
+    cl_platform_id platforms[PLATFORMS];
+    int n = platforms_there(platforms);
+    for (int i = 0; i < n; i++) {
         cl_device_id ids[DAGI_OPENCL_DEVICES];
-        int accelerators = devices_of(platforms[i], CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR, ids,
+        int accelerators = devices_of(platforms[i], CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR, doubles, ids,
                                       DAGI_OPENCL_DEVICES);
-        int all = accelerators + devices_of(platforms[i], CL_DEVICE_TYPE_CPU, ids + accelerators,
+        int all = accelerators + devices_of(platforms[i], CL_DEVICE_TYPE_CPU, doubles, ids + accelerators,
                                             DAGI_OPENCL_DEVICES - accelerators);
         if (all == 0 || accelerators < found.accelerators ||
             (accelerators == found.accelerators && all <= found.all))
@@ -66,6 +78,14 @@ static void look(void)
         found.all = all;
         memcpy(found.id, ids, sizeof ids);
     }
+}
+
+/* Devices without double precision serve s and c, where there are no others. */
+static void look(int processors)
+{
+    look_for(1);
+    if ((processors ? found.all : found.accelerators) == 0)
+        look_for(0);
     found.looked = 1;
 }
 
@@ -73,15 +93,67 @@ int dagi_opencl_count(int processors, char *why, size_t size)
 {
     pthread_mutex_lock(&found.lock);
     if (!found.looked)
-        look();
+        look(processors);
     int count = processors ? found.all : found.accelerators;
     pthread_mutex_unlock(&found.lock);
     if (count == 0)
         snprintf(why, size, "%s", found.all > 0
                      ? "the OpenCL devices of this machine are processors, which are used where "
                        "device_backend names opencl"
-                     : "this machine has no OpenCL device with double precision and a compiler");
+                     : "this machine has no OpenCL device with a compiler");
     return count;
+}
+
+/* Why a device of a platform is not used. */
+static const char *unused(cl_platform_id platform, cl_device_id id, int processor, int processors)
+{
+    int known = 0;
+    for (int i = 0; i < (processors ? found.all : found.accelerators); i++)
+        known |= found.id[i] == id;
+    if (known)
+        return "can be used";
+    if (!usable(id))
+        return "is not used: it is not available, or has no compiler";
+    if (processor && !processors)
+        return "is not used: processors are where device_backend names opencl";
+    if (platform != found.platform && found.platform)
+        return "is not used: all devices are of one platform, the one with the most accelerators";
+    return has_doubles(id) ? "is not used: there are too many"
+                           : "is not used: it has no double precision, and others have";
+}
+
+int dagi_opencl_seen(int i, int processors, char *text, size_t size)
+{
+    cl_platform_id platforms[PLATFORMS];
+    int n = platforms_there(platforms);
+    for (int p = 0; p < n; p++) {
+        char platform[128] = "", name[128] = "";
+        cl_device_id ids[DAGI_OPENCL_DEVICES];
+        cl_device_type type = 0;
+        cl_ulong memory = 0;
+        cl_uint count = 0;
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, DAGI_OPENCL_DEVICES, ids, &count) != CL_SUCCESS)
+            count = 0;
+        count = count > DAGI_OPENCL_DEVICES ? DAGI_OPENCL_DEVICES : count;
+        clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
+        if (i == 0 && count == 0) {
+            snprintf(text, size, "%s: has no devices", platform);
+            return 1;
+        }
+        if (i >= (int)(count ? count : 1)) {
+            i -= (int)(count ? count : 1);
+            continue;
+        }
+        clGetDeviceInfo(ids[i], CL_DEVICE_NAME, sizeof name - 1, name, NULL);
+        clGetDeviceInfo(ids[i], CL_DEVICE_TYPE, sizeof type, &type, NULL);
+        clGetDeviceInfo(ids[i], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
+        int processor = (type & CL_DEVICE_TYPE_CPU) != 0;
+        snprintf(text, size, "%s: %s (%s, %.1f GiB%s) %s", platform, name, processor ? "processor" : "accelerator",
+                 (double)memory / (1 << 30), has_doubles(ids[i]) ? "" : ", no double precision",
+                 unused(platforms[p], ids[i], processor, processors));
+        return 1;
+    }
+    return 0;
 }
 
 /* The addresses on the PCI bus that two vendors tell, each by an extension of its own. */
@@ -99,7 +171,6 @@ static void find_bus(cl_device_id id, char *bus, size_t size)
         snprintf(bus, size, "%04x:%02x:%02x.%x", domain, nvidia_bus, nvidia_slot >> 3, nvidia_slot & 7);
 }
 
-/* One allocation is all that is taken of a device, so what one can have is what there is. */
 static void describe(const dagi_opencl_device *d, dagi_backend_info *info)
 {
     cl_ulong memory = 0, largest = 0;
@@ -108,7 +179,9 @@ static void describe(const dagi_opencl_device *d, dagi_backend_info *info)
     clGetDeviceInfo(d->id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
     clGetDeviceInfo(d->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
     info->memory = (size_t)memory;
-    info->memory_free = (size_t)(largest < memory ? largest : memory);
+    info->memory_free = (size_t)memory;
+    info->largest = (size_t)(largest < memory ? largest : 0);
+    info->single = !has_doubles(d->id);
     find_bus(d->id, info->bus, sizeof info->bus);
 }
 
@@ -166,6 +239,7 @@ dagi_result dagi_opencl_open(int index, void **device, dagi_backend_info *info)
     cl_device_type type = 0;
     clGetDeviceInfo(d->id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
     d->one_by_one = (type & CL_DEVICE_TYPE_CPU) != 0;
+    d->single = info->single;
     choose_shapes(d);
     dagi_result result = share_context(d);
     if (result == DAGI_OK)

@@ -31,8 +31,8 @@ enum { DAGI_OPENCL_DEVICES = 64, DAGI_OPENCL_TEXTS = 32 };
 enum { DAGI_OPENCL_KERNELS(DAGI_OPENCL_NUMBER) OPENCL_KERNELS };
 #undef DAGI_OPENCL_NUMBER
 
-/* Of a product: rows and columns of the block in registers, columns of a work item, depth of a packing;
- * the largest triangle that one work item solves with; pivots that travel as an argument. */
+/* Shape of a product: rows and columns of the block in registers, columns of a work item, depth of a packing.
+ * Behind it: the largest triangle that one work item solves with; pivots that travel as an argument. */
 typedef struct dagi_opencl_shape {
     int vector, vectors, columns, strip;
 } dagi_opencl_shape;
@@ -46,6 +46,7 @@ typedef struct dagi_opencl_device {
     cl_device_id id;
     cl_context context;   /* of the platform: shared by its devices */
     int one_by_one;       /* 1: a processor; a work item is a group of its own */
+    int single;           /* 1: no double precision */
     cl_program program[DAG_PRECISION_COUNT];
     dagi_opencl_shape shape[DAG_PRECISION_COUNT];
     cl_program own[DAGI_OPENCL_TEXTS]; /* of dag_opencl_program() */
@@ -99,6 +100,7 @@ int dagi_opencl_find(const void *at, cl_mem *buffer, size_t *offset);
 /* ---- device.c ---- */
 
 int dagi_opencl_count(int processors, char *why, size_t size);
+int dagi_opencl_seen(int i, int processors, char *text, size_t size);
 dagi_result dagi_opencl_open(int index, void **device, dagi_backend_info *info);
 void dagi_opencl_close(void *device);
 dagi_result dagi_opencl_alloc(void *device, size_t bytes, void **at);

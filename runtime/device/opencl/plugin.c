@@ -38,6 +38,7 @@ static const dagi_backend backend = {
     .lacks = "",
     .texts = dagi_opencl_texts,
     .count = dagi_opencl_count,
+    .seen = dagi_opencl_seen,
     .open = dagi_opencl_open,
     .close = dagi_opencl_close,
     .error = dagi_opencl_error,

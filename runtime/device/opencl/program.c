@@ -69,6 +69,8 @@ dagi_result dagi_opencl_compile(dagi_opencl_device *device)
     for (int p = 0; p < DAG_PRECISION_COUNT && result == DAGI_OK; p++) {
         const dagi_opencl_shape *s = &device->shape[p];
         int narrow = p == DAG_S || p == DAG_C;
+        if (!narrow && device->single)
+            continue;
         snprintf(options, sizeof options,
                  "-DREAL=%s -DCPLX=%d -DVW=%d -DMV=%d -DNR=%d -DJB=%d -DSLAB=%d -DSMALL=%d -DPIVOTS=%d",
                  narrow ? "float" : "double", dag_precision_is_complex((dag_precision)p), s->vector,

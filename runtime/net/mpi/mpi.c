@@ -264,14 +264,17 @@ static dag_status mpi_agree(dagi_engine *e, dag_status mine, int *origin)
     struct {
         long value;
         int rank;
-    } in[1 + 2 * SETTINGS] = {{mine, e->rank}}, out[1 + 2 * SETTINGS];
+    } in[2 + 2 * SETTINGS] = {{mine, e->rank}}, out[2 + 2 * SETTINGS];
     for (int i = 0; i < 2 * SETTINGS; i++) {
         in[1 + i].value = (long)(i % 2 ? -m->must_agree[i / 2] : m->must_agree[i / 2]);
         in[1 + i].rank = e->rank;
     }
-    e->agreed_in = -MPI_Wtime();
-    MPI_Allreduce(in, out, 1 + 2 * SETTINGS, MPI_LONG_INT, MPI_MAXLOC, m->am);
-    e->agreed_in += MPI_Wtime();
+    in[1 + 2 * SETTINGS].value = (long)(1e9 * e->took);
+    in[1 + 2 * SETTINGS].rank = e->rank;
+    e->took = -MPI_Wtime();
+    MPI_Allreduce(in, out, 2 + 2 * SETTINGS, MPI_LONG_INT, MPI_MAXLOC, m->am);
+    e->took += MPI_Wtime();
+    e->agreed_in = 1e-9 * (double)out[1 + 2 * SETTINGS].value;
     *origin = out[0].rank;
     for (int i = 0; i < SETTINGS && !out[0].value; i++) {
         long most = out[1 + 2 * i].value, least = -out[2 + 2 * i].value;

@@ -99,14 +99,14 @@ struct dagi_mpi_ring {
     char *data;
 };
 
-/* Of active messages. */
+/* Buffers of active messages. */
 struct dagi_mpi_buffers {
     dagi_am_buffer *small, *large;      /* free */
     dagi_am_buffer *begun;              /* between am_begin() and am_send() */
     dagi_am_buffer *late_out, *late_in; /* chaos */
 };
 
-/* Of messages. */
+/* Counts of messages. */
 struct dagi_mpi_counts {
     int64_t sent, received;
     int64_t given, taken; /* messages of any kind: to MPI, and from it */
@@ -120,7 +120,7 @@ struct dagi_mpi_open {
     int count, capacity;
 };
 
-/* Which bells to ring. */
+/* Bells that are to be rung. */
 struct dagi_mpi_bells {
     /* With bells: the bell of each rank, -1 = on another node; ranks that have been sent something
      * since the last dagi_mpi_call(). NULL without. */

@@ -55,8 +55,8 @@ enum dagt_event {
      * word, all of these signed. What does not fit is a DAGT_TASK. */
     DAGT_BRIEF,
     DAGT_DRIVE, /* a worker was busy with a device; begin, end */
-    /* Of a << 32 | b bytes over the link of the track; begin, end, place in its number, from: what it
-     * waited for, as of a task. */
+    /* A copy of (a << 32 | b) bytes over the link of the track; begin, end, place in its number, from: what
+     * it waited for, as of a task. */
     DAGT_COPY,
     DAGT_JOIN, /* both of two numbers; these */
     DAGT_EVENTS

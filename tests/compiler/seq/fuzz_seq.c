@@ -31,6 +31,30 @@ static void check_text(const src_set *sources, uint32_t file)
     frontend_free(&f);
 }
 
+static void refused_silently(const uint8_t *data, size_t size)
+{
+    fprintf(stderr, "refused without a message:\n%.*s\n", (int)size, (const char *)data);
+    abort();
+}
+
+/* The same nest as a program that inserts its tasks, which takes more. */
+static void insert(const uint8_t *data, size_t size, size_t beside)
+{
+    text program = {0};
+    seq_options options = {.tile = "tl_addr(tl_desc A, i, j)", .inserted = &program};
+    frontend f;
+    frontend_init(&f, DIALECT_DAG);
+    diag_register(f.diag, seq_checks, seq_check_count);
+    if (beside < size && data[beside] == '\f')
+        options.kernels = src_add(f.sources, "fuzz.h", (const char *)data, beside);
+    uint32_t file = src_add(f.sources, "fuzz.seq.c", (const char *)data + beside, size - beside);
+    f.ast = seq_parse(f.sources, file, f.diag, &options);
+    if (program.len == 0 && diag_errors(f.diag) == 0)
+        refused_silently(data, size);
+    text_free(&program);
+    frontend_free(&f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     seq_options quick = {.max_operations = 300000, .tile = "tl_addr(tl_desc A, i, j)"};
@@ -51,10 +75,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (diag_errors(f.diag) == 0)
             verify_file(f.whole, f.sema, f.diag, &proofs, NULL);
     } else if (!f.ast && diag_errors(f.diag) == 0) {
-        fprintf(stderr, "refused without a message:\n%.*s\n", (int)size, (const char *)data);
-        abort();
+        refused_silently(data, size);
     }
     frontend_free(&f);
+    insert(data, size, beside);
     return 0;
 }
 

@@ -11,6 +11,9 @@
  * the largest exit status of a rank, and of all ranks together the mistakes that the fake CUDA has
  * counted, bytes that the run has left allocated on devices, tasks that devices ran, and bytes that
  * the task needed that needs most. The process ends with the input, and by a signal if that comes.
+ *
+ * Where OPENCL_LAYERS names a layer for tests of OpenCL (tests/gpu/opencl/layer), that is asked instead of
+ * the fake; objects of OpenCL that are left count as bytes.
  */
 #include <dag/kernels.h>
 #include <dag/la.h>
@@ -64,13 +67,14 @@ static struct {
     int (*set)(int device);
     int (*info)(size_t *free, size_t *total);
     int (*take_misuse)(void);
+    size_t (*layer_left)(void); /* NULL: it is the fake */
 } fake;
 
 static void *symbol(void *library, const char *name)
 {
     void *found = library != NULL ? dlsym(library, name) : NULL;
     if (found == NULL) {
-        fprintf(stderr, "cases: no %s of the fake CUDA: %s\n", name, dlerror());
+        fprintf(stderr, "cases: no %s of the fake CUDA or the layer: %s\n", name, dlerror());
         exit(1);
     }
     return found;
@@ -99,9 +103,17 @@ static void find_fake(void)
         fake.free[d] = free_bytes(d);
 }
 
+static void find_layer(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *found[] = {symbol(library, "layer_take_misuse"), symbol(library, "layer_bytes_left")};
+    memcpy(&fake.take_misuse, &found[0], sizeof fake.take_misuse);
+    memcpy(&fake.layer_left, &found[1], sizeof fake.layer_left);
+}
+
 static int64_t bytes_left(void)
 {
-    int64_t left = 0;
+    int64_t left = fake.layer_left ? (int64_t)fake.layer_left() : 0;
     for (int d = 0; d < fake.devices; d++)
         left += (int64_t)fake.free[d] - (int64_t)free_bytes(d);
     return left;
@@ -177,7 +189,10 @@ int main(int argc, char **argv)
         execv("/proc/self/exe", argv);
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    find_fake();
+    if (getenv("OPENCL_LAYERS") != NULL)
+        find_layer(getenv("OPENCL_LAYERS"));
+    else
+        find_fake();
     while (next_line(rank, line))
         run_case(rank, line);
     MPI_Finalize();

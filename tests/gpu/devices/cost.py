@@ -36,7 +36,7 @@ def command(program, n, runs=1):
 
 
 def environment():
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("DAG_") or k == "DAG_CUDA_PLUGIN"}
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("DAG_") or k == "DAG_DEVICE_PLUGIN"}
     return dict(clean, FAKE_CUDA_ZERO_TIME="1", DAG_DEVICE_ALWAYS="on", DAG_GPUS="1")
 
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Every routine with devices, on the fake CUDA: precisions, sizes, grids, devices, capped memory.
+"""Every routine with devices, on the fake CUDA or on OpenCL: precisions, sizes, grids, devices, capped memory.
 
-usage: product.py --mpirun TOOL --cases PROGRAM [--full] [--jobs J] [--only WORD]
+usage: product.py --mpirun TOOL --cases PROGRAM [--layer FILE] [--full] [--jobs J] [--only WORD]
 
 A case is one run of a driver with a context of its own. PROGRAM (cases.c) runs many in one job; jobs
 differ in ranks, devices and delays. Each case is run with the memory of the devices as it is, then with
 1.5 times what the largest of its tasks needs, and then with a little less than that task needs, which
 then goes to a core. Expected: the result is right, nothing is left on a device, CUDA is not misused,
-what fits runs on devices, and there is an end within a minute. Without --full each routine runs once,
+what fits runs on devices, and there is an end within a minute. With --layer the devices are those of OpenCL,
+one and two, behind that layer (tests/gpu/opencl/layer); exit status 77: there are none. Without --full each routine runs once,
 with as many pairs of choices as that allows; --only takes the routines with that word in their command.
 Prints how to run what fails alone.
 """
@@ -75,22 +76,23 @@ def ranks_of(grid):
     return int(p) * int(q)
 
 
-def cases(calls):
+def cases(calls, counts):
     """All of them: call, precision, size, grid, devices."""
     few = 0
-    for case in itertools.product(calls, "sdcz", SIZES, GRIDS, DEVICES):
+    for case in itertools.product(calls, "sdcz", SIZES, GRIDS, counts):
         call, prec, (n, nb), grid, devices = case
         few += n <= nb
-        if n <= nb and devices != DEVICES[(few - 1) // 3 % 3]: # one tile is on one device: they take turns
+        if n <= nb and devices != counts[(few - 1) // 3 % len(counts)]: # one tile is on one device: in turns
             continue
         if "--mixed" not in call or prec in "dz":
             yield case
 
 
-def subset(calls):
+def subset(calls, counts):
     """Each call once, with the most new pairs of values, in as few jobs as ranks need."""
-    seen, chosen, devices = set(), [], {1: 4, 2: 2, 4: 1, 6: 2}
-    everything = [c for c in cases(calls) if c[4] == devices[ranks_of(c[3])]]
+    seen, chosen = set(), []
+    devices = {ranks: min(d, counts[-1]) for ranks, d in {1: 4, 2: 2, 4: 1, 6: 2}.items()}
+    everything = [c for c in cases(calls, counts) if c[4] == devices[ranks_of(c[3])]]
     random.Random(7).shuffle(everything)
 
     def pairs(case):
@@ -102,6 +104,23 @@ def subset(calls):
     return chosen
 
 
+def opencl(layer, devices, number):
+    return {"DAG_DEVICE_BACKEND": "opencl", "DAG_DEVICE_ALWAYS": "on", "POCL_MAX_PTHREAD_COUNT": "1",
+            "POCL_DEVICES": " ".join(["pthread"] * devices), "OPENCL_LAYERS": layer,
+            "OPENCL_LAYER_LATE": str(number)}
+
+
+def has_opencl(options):
+    """Is there a device? A run of nothing says so."""
+    job = Job(options, 1, 1, 1)
+    _, verdict, messages = job.ask("dag_potrf --n 1 --gpus 1 --json")
+    job.finish()
+    if isinstance(verdict, dict) and verdict["status"] == 0:
+        return True
+    print("skipped: this machine has no OpenCL device\n" + messages)
+    return False
+
+
 class Job:
     """A job of the program that runs cases; `number` decides the delays of its devices."""
 
@@ -110,6 +129,8 @@ class Job:
         self.settings = {"FAKE_CUDA_DEVICES": str(devices), "FAKE_CUDA_LATE": str(number),
                          "FAKE_CUDA_POISON": "1", "FAKE_CUDA_MEMORY": "4M",
                          "DAG_DEVICE_ALWAYS": "on"}
+        if options.layer:
+            self.settings = opencl(options.layer, devices, number)
         self.command = [options.mpirun, "-np", str(ranks), options.cases]
         self.process = None
 
@@ -187,6 +208,7 @@ class Job:
 class Tester:
     def __init__(self, options):
         self.options = options
+        self.cap = "DAG_DEVICE_MEMORY=" + ("opencl" if options.layer else "cuda")
         self.lock = threading.Lock()
         self.count = self.runs = self.tasks = self.failures = 0
         self.slowest = (0, "")
@@ -216,7 +238,7 @@ class Tester:
         elif results[0]["residual"] is None:
             self.fail(job, line, "nothing was checked")
         if verdict["misuse"]:
-            self.fail(job, line, "CUDA is misused:\n" + messages)
+            self.fail(job, line, "devices are misused:\n" + messages)
         if verdict["left"]:
             self.fail(job, line, "%d bytes are left on devices" % verdict["left"])
         if good and not verdict["misuse"] and not verdict["left"]:
@@ -240,13 +262,13 @@ class Tester:
         needed = free["largest"]
         # steps depend on rounding: of refinement, and of the estimate behind the bound of an inverse's error
         counted = not any(x in call for x in ("--refine", "--mixed", "potri", "getri"))
-        roomy = "DAG_CUDA_MEMORY=%d " % (needed * 3 // 2) + line
+        roomy = self.cap + "=%d " % (needed * 3 // 2) + line
         verdict = self.run(job, roomy)
         if verdict and (verdict["tasks"] != free["tasks"] if counted else not verdict["tasks"]):
             self.fail(job, roomy, "%d tasks ran on devices, %d without the cap" % (
                 verdict["tasks"], free["tasks"]))
         below = needed - 1 if number % 4 < 2 else needed * 9 // 10
-        tight = "DAG_CUDA_MEMORY=%d " % below + line
+        tight = self.cap + "=%d " % below + line
         verdict = self.run(job, tight)
         if verdict and counted and verdict["tasks"] >= free["tasks"]:
             self.fail(job, tight, "%d tasks ran on devices, as without the cap" % verdict["tasks"])
@@ -290,12 +312,19 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--mpirun", required=True)
     parser.add_argument("--cases", required=True)
+    parser.add_argument("--layer", default="")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--jobs", type=int, default=2, help="at the same time")
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     calls = [call for call in CALLS if options.only in call]
-    chosen = list(cases(calls)) if options.full else subset(calls)
+    counts = DEVICES[:2] if options.layer else DEVICES
+    if options.layer and not has_opencl(options):
+        return 77
+    if options.layer and not options.full: # one of each routine: what is compiled is slower than the fake
+        kinds = [re.sub(r" --(?!routine|pivoting).*?(?= --routine| --pivoting|$)", "", call) for call in calls]
+        calls = [call for i, call in enumerate(calls) if kinds[i] not in kinds[:i]]
+    chosen = list(cases(calls, counts)) if options.full else subset(calls, counts)
     random.Random(11).shuffle(chosen)
     tester, todo = Tester(options), queue.Queue()
     for item in enumerate(chunks(chosen, CHUNK), 1):

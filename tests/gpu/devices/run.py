@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The drivers with devices, on the fake CUDA, and on OpenCL.
 
-usage: run.py FAMILY --mpirun TOOL --bin DIR [--full]
+usage: run.py FAMILY --mpirun TOOL --bin DIR [--layer FILE] [--full]
 
 FAMILY is one of
   drivers  each driver as users start it; all combinations are in product.py
@@ -9,8 +9,10 @@ FAMILY is one of
   bytes    each tile comes to the device once and goes once: Cholesky, products, solves, QR
   opencl   drivers on OpenCL devices, which are the processor where there are no others; skipped (77)
            where there are none
+  opencl_faults
+           what fails on such devices, behind the layer for tests (tests/gpu/opencl/layer)
 
-The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_CUDA_PLUGIN. Tasks run on
+The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_DEVICE_PLUGIN. Tasks run on
 devices wherever they can, though the fake is slower than the cores. Without --full a
 subset runs that has each value of each choice at least once. Prints the command of what fails.
 """
@@ -37,7 +39,7 @@ class Runner:
         """Exit status, objects of rank 0, messages, reports of the fake."""
         with tempfile.TemporaryDirectory() as where:
             env = dict(os.environ, FAKE_CUDA_REPORT=where + "/report", DAG_DEVICE_ALWAYS="on",
-                       **settings)
+                       OPENCL_LAYER_REPORT=where + "/report-layer", **settings)
             command = [self.options.mpirun, "-np", str(ranks), "--threads", "2",
                        os.path.join(self.options.bin, driver)] + arguments + ["--json"]
             self.what = " ".join("%s=%s" % x for x in sorted(settings.items())) + " " + \
@@ -57,7 +59,7 @@ class Runner:
         for report in reports:
             self.kernels += sum(report["kernels"].values())
             if report["misuse"]:
-                self.fail("CUDA is misused:\n" + done.stderr)
+                self.fail("devices are misused:\n" + done.stderr)
         return done.returncode, results, done.stderr, reports
 
     def fail(self, why):
@@ -83,15 +85,27 @@ class Runner:
         if status is None:
             return reports
         if status != 0 or not results or results[-1]["info"] != 0:
-            self.fail("exit status %s\n%s" % (status, messages))
+            self.fail("exit status %s, residual %s\n%s" % (
+                status, [x["residual"] for x in results], messages))
         elif results[-1]["residual"] is None:
             self.fail("nothing was checked")
         for report in reports:
-            for device in report["devices"]:
-                if device["memory_left"]:
-                    self.fail("%d bytes are left on device %d" % (device["memory_left"],
-                                                                 device["device"]))
+            left = report.get("memory_left", 0) + sum(d.get("memory_left", 0) for d in report["devices"])
+            if left:
+                self.fail("%d bytes are left on devices" % left)
         return reports
+
+    def right_or_lost(self, right, ranks, settings):
+        """A factorisation is right, or, unless it has to be, ends on all ranks with what was lost."""
+        arguments = ["--n", "500", "--nb", "50", "--check"]
+        if right:
+            self.expect_right(ranks, "dag_potrf", arguments, settings)
+            return
+        status, results, messages, _ = self.run(ranks, "dag_potrf", arguments, settings)
+        if status == 0 and (not results or results[-1]["residual"] is None):
+            self.fail("success without a result")
+        elif status not in (None, 0) and (status != 1 or LOST not in messages):
+            self.fail("exit status %s\n%s" % (status, messages))
 
 
 def task_bytes(prec, nb):
@@ -110,7 +124,7 @@ def drivers(runner, full):
             for cap in (None, 1.5, 0.9) if full else (None, 1.5, 0.9)[i % 3:i % 3 + 1]:
                 settings = {"FAKE_CUDA_DEVICES": str(count), "FAKE_CUDA_LATE": str(i + 1)}
                 if cap:
-                    settings["DAG_CUDA_MEMORY"] = str(int(cap * task_bytes(prec, 64)))
+                    settings["DAG_DEVICE_MEMORY"] = "cuda=%d" % (cap * task_bytes(prec, 64))
                 runner.expect_right(ranks, driver, ["--n", "300", "--nb", "64", "--prec", prec,
                                                     "--check"] + more, settings)
 
@@ -132,9 +146,34 @@ def opencl(runner, full):
                 for cap in (None, 1.5) if full else (None, 1.5)[i // 2 % 2:][:1]:
                     where = dict(settings, POCL_DEVICES=" ".join(["pthread"] * count))
                     if cap:
-                        where["DAG_OPENCL_MEMORY"] = str(int(cap * task_bytes(prec, 64)))
+                        where["DAG_DEVICE_MEMORY"] = "opencl=%d" % (cap * task_bytes(prec, 64))
                     runner.expect_used(ranks, driver, ["--n", "300", "--nb", "64", "--prec", prec,
                                                        "--check"] + more, where)
+
+
+def opencl_faults(runner, full):
+    """As faults(), by what calls of OpenCL return."""
+    base = {"DAG_DEVICE_BACKEND": "opencl", "POCL_MAX_PTHREAD_COUNT": "1", "OPENCL_LAYERS": runner.options.layer}
+    if not has_opencl(runner, base):
+        print("skipped: this machine has no OpenCL device")
+        sys.exit(77)
+    before = ["FAIL=CreateBuffer=1", "FAIL=CreateBuffer=1+", "FAIL=CreateContext=1", "FAIL=BuildProgram=2",
+              "FAIL=CreateCommandQueue=3", "FAIL=CreateKernel=1", "FAIL=EnqueueWriteBufferRect=2",
+              "FAIL=EnqueueWriteBufferRect=7", "FAIL=EnqueueWriteBufferRect=7 ERROR=-5",
+              "FAIL=EnqueueWriteBufferRect=2+", "FAIL=EnqueueNDRangeKernel=1", "FAIL=EnqueueNDRangeKernel=1+",
+              "FAIL=CreateBuffer=3+"]
+    during = ["LOSE=1", "LOSE=6", "LOSE=25", "LOSE=140", "FAIL=EnqueueNDRangeKernel=9",
+              "FAIL=EnqueueNDRangeKernel=71 ERROR=-5", "FAIL=EnqueueReadBufferRect=3+", "FAIL=SetKernelArg=200",
+              "FAIL=EnqueueMarkerWithWaitList=20", "FAIL=EnqueueBarrierWithWaitList=5", "FAIL=CreateKernel=4+"]
+    places = [(1, 1, {}), (1, 2, {"OPENCL_LAYER_FAIL_DEVICE": "1"}), (2, 1, {}),
+              (2, 2, {"OPENCL_LAYER_FAIL_RANK": "1"})]
+    product = list(itertools.product(before + during, places))
+    if not full:
+        product = [x for i, x in enumerate(product) if i % 7 == 0]
+    for fault, (ranks, count, where) in product:
+        settings = dict(base, POCL_DEVICES=" ".join(["pthread"] * count), **where)
+        settings.update(("OPENCL_LAYER_" + x).split("=", 1) for x in fault.split())
+        runner.right_or_lost(fault in before, ranks, settings)
 
 
 def has_opencl(runner, settings):
@@ -158,18 +197,10 @@ def faults(runner, full):
     product = list(itertools.product(before + during, places))
     if not full:
         product = [x for i, x in enumerate(product) if i % 5 == 0]
-    arguments = ["--n", "500", "--nb", "50", "--check"]
     for fault, (ranks, count, where) in product:
         settings = {"FAKE_CUDA_DEVICES": count, "FAKE_CUDA_LATE": "3", **where}
         settings.update(("FAKE_CUDA_" + x).split("=") for x in fault.split())
-        if fault in before:
-            runner.expect_right(ranks, "dag_potrf", arguments, settings)
-            continue
-        status, results, messages, _ = runner.run(ranks, "dag_potrf", arguments, settings)
-        if status == 0 and (not results or results[-1]["residual"] is None):
-            runner.fail("success without a result")
-        elif status not in (None, 0) and (status != 1 or LOST not in messages):
-            runner.fail("exit status %s\n%s" % (status, messages))
+        runner.right_or_lost(fault in before, ranks, settings)
 
 
 def triangle(n, nb):
@@ -233,13 +264,15 @@ def check_moves(runner, driver, arguments, needed, kernels):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("family", choices=["drivers", "faults", "bytes", "opencl"])
+    parser.add_argument("family", choices=["drivers", "faults", "bytes", "opencl", "opencl_faults"])
     parser.add_argument("--mpirun", required=True)
     parser.add_argument("--bin", required=True)
+    parser.add_argument("--layer", default="")
     parser.add_argument("--full", action="store_true")
     options = parser.parse_args()
     runner = Runner(options)
-    family = {"drivers": drivers, "faults": faults, "bytes": bytes_moved, "opencl": opencl}
+    family = {"drivers": drivers, "faults": faults, "bytes": bytes_moved, "opencl": opencl,
+              "opencl_faults": opencl_faults}
     family[options.family](runner, options.full)
     if runner.runs and not runner.kernels:
         runner.what = "all runs"

@@ -10,7 +10,7 @@ FAMILY is one of
   graphs     random task graphs, each value that another rank gets from a device sent from there
   sanitized  a few of these and of the runs before, short; in builds with a sanitizer
 
-The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_CUDA_PLUGIN. Prints the command of
+The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_DEVICE_PLUGIN. Prints the command of
 what fails.
 """
 import argparse
@@ -38,7 +38,7 @@ class Run:
     def __init__(self, options, ranks, command, double="good", own="", threads=2, **settings):
         env = dict(os.environ, **settings)
         env.setdefault("DAG_DEVICE_ALWAYS", "on")
-        self.room = int(settings.get("DAG_CUDA_MEMORY", LONG)) // 256 * 256
+        self.room = int(settings.get("DAG_DEVICE_MEMORY", "=%d" % LONG).split("=")[1]) // 256 * 256
         preload = ["env"]
         if double:
             preload += ["LD_PRELOAD=" + options.double, "FAKE_GPU_MPI=" + double]
@@ -184,7 +184,7 @@ def right(options):
     # Memory for one task and a half: what does not find room to stay goes by way of the host.
     for ranks, grid, threads in (2, "2x1", 1), (4, "2x2", 2):
         driver(options, ranks, "dag_potrf", ["--n", "320", "--nb", "64", "--grid", grid], threads=threads,
-               DAG_CUDA_MEMORY=str(64 * 64 * 8 * 9 // 2), FAKE_CUDA_LATE="3").right().direct(None)
+               DAG_DEVICE_MEMORY="cuda=%d" % (64 * 64 * 8 * 9 // 2), FAKE_CUDA_LATE="3").right().direct(None)
     # Tiles at the edge, some of which travel inside of messages.
     driver(options, 2, "dag_potrf", ["--n", "333", "--nb", "64"]).right().direct(None)
     # Taskpools that overlap: those of younger ones go by way of the host.
@@ -225,7 +225,7 @@ def graphs(options):
     property_runs(options, [
         (2, 3, [], {"FAKE_CUDA_LATE": "6"}),
         (3, 2, [], {"FAKE_CUDA_NO_PEER": "1", "DAG_CHAOS": "11"}),
-        (2, 3, [], {"DAG_CUDA_MEMORY": "16384", "FAKE_CUDA_LATE": "7"}),
+        (2, 3, [], {"DAG_DEVICE_MEMORY": "cuda=16384", "FAKE_CUDA_LATE": "7"}),
         (2, 2, [], {"FAKE_CUDA_FAIL_LAUNCH": "20", "FAKE_CUDA_FAIL_COPY": "40"}),
         (2, 3, ["--may-lose"], {"FAKE_CUDA_FAIL_ASYNC": "20"})])
 

@@ -147,7 +147,7 @@ def single_precision(options):
         with tempfile.TemporaryDirectory() as where:
             run = Run([potrf, "--n", "200", "--nb", "40", "--prec", prec, "--check"],
                       NVIDIA_TF32_OVERRIDE=value, DAG_DEVICE_ALWAYS="on",
-                      DAG_CUDA_PLUGIN=options.plugin, FAKE_CUDA_REPORT=where + "/report").ends(0)
+                      DAG_DEVICE_PLUGIN="cuda=" + options.plugin, FAKE_CUDA_REPORT=where + "/report").ends(0)
             run.expect(("NVIDIA_TF32_OVERRIDE=1" in run.text) == warned, "a warning, or none")
             with open(where + "/report") as file:
                 kernels = json.load(file)["kernels"]
@@ -167,9 +167,9 @@ def settings(options):
         with open(damaged, "w") as file:
             file.write("this is no library\n")
         for path in damaged, where + "/absent.so":
-            run = program(options, "sound", DAG_CUDA_PLUGIN=path)
-            run.ends(0, "warning: cuda_plugin = " + path, "no device is used: ")
-            run = program(options, "sound", DAG_CUDA_PLUGIN=path, DAG_GPUS="1")
+            run = program(options, "sound", DAG_DEVICE_PLUGIN="cuda=" + path)
+            run.ends(0, "warning: device_plugin = cuda=" + path, "no device is used: ")
+            run = program(options, "sound", DAG_DEVICE_PLUGIN="cuda=" + path, DAG_GPUS="1")
             run.ends(2, "gpus = 1, but 0 devices can be used: ", path)
         # The plug-in of the build tree is found from anywhere in it, not from elsewhere.
         run = program(options, "sound").ends(0).on_devices(TASKS)
@@ -178,7 +178,7 @@ def settings(options):
             copy.write(file.read())
         os.chmod(elsewhere, 0o755)
         Run([elsewhere, "sound"]).ends(0, "0 devices", "there is no libdag_cuda.so")
-        Run([elsewhere, "sound"], DAG_CUDA_PLUGIN=options.plugin).ends(0, "1 devices")
+        Run([elsewhere, "sound"], DAG_DEVICE_PLUGIN="cuda=" + options.plugin).ends(0, "1 devices")
         times(options, where)
 
 
@@ -209,7 +209,7 @@ def without_own_kernels(options):
     missing = "LU with pivoting exchanges rows on cores: "
     info = os.path.join(options.bin, "dag_info")
     gesv = os.path.join(options.bin, "dag_gesv")
-    given = {"DAG_CUDA_PLUGIN": options.plugin, "DAG_GPUS": "1", "DAG_DEVICE_ALWAYS": "on"}
+    given = {"DAG_DEVICE_PLUGIN": "cuda=" + options.plugin, "DAG_GPUS": "1", "DAG_DEVICE_ALWAYS": "on"}
     Run([info], **given).ends(0, "device 0").silent(missing)
     with tempfile.TemporaryDirectory() as where:
         fake = os.environ["LD_LIBRARY_PATH"].split(":")[0]
@@ -249,15 +249,15 @@ def tools(options):
     if options.mpirun != "none":
         shared_memory(options)
     info = os.path.join(options.bin, "dag_info")
-    given = {"DAG_GPUS": "2", "DAG_CUDA_MEMORY": "8M", "DAG_CUDA_PLUGIN": options.plugin,
+    given = {"DAG_GPUS": "2", "DAG_DEVICE_MEMORY": "cuda=8M", "DAG_DEVICE_PLUGIN": "cuda=" + options.plugin,
              "DAG_DEVICE_ALWAYS": "on", "DAG_PERF_MODEL": "/dev/null/none"}
     run = Run([info], FAKE_CUDA_DEVICES="2", **given)
     run.ends(0, "device 0", "device 1", "8.0 MiB")
-    for name, value in (("gpus", "2"), ("cuda_memory", "8M"), ("device_always", "on"),
-                        ("cuda_plugin", options.plugin), ("perf_model", "/dev/null/none")):
+    for name, value in (("gpus", "2"), ("device_memory", "cuda=8M"), ("device_always", "on"),
+                        ("device_plugin", "cuda=" + options.plugin), ("perf_model", "/dev/null/none")):
         run.expect(re.search(r"^ +%s = %s \(environment\)" % (name, re.escape(value)), run.text,
                              re.MULTILINE), "no line for the setting " + name)
-    run = Run([info, "--json"], FAKE_CUDA_DEVICES="2", DAG_CUDA_MEMORY="8M").ends(0)
+    run = Run([info, "--json"], FAKE_CUDA_DEVICES="2", DAG_DEVICE_MEMORY="cuda=8M").ends(0)
     devices = json.loads(run.out)["devices"] if run.status == 0 else []
     run.expect([d["memory"] for d in devices] == [8 << 20] * 2 and all(d["name"] for d in devices),
                "devices in the JSON")

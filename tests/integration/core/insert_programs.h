@@ -105,6 +105,8 @@ KERNEL(parts, 3, 2, NULL, PART(RW, UPPER), PART(WRITE, LOWER_STRICT), PART(RW, U
 LIST_KERNEL(column, 1, 0, NULL, PART(READ, LOWER), PART(WRITE, UPPER))
 KERNEL(blend, 3, 1, add, PART(READ, DIAGONAL), PART(WRITE, DIAGONAL), DAG_TILE_REDUCE)
 
+KERNEL(apart, 3, 2, NULL, PART(READ, LOWER), PART(READ, UPPER), DAG_TILE_RW)
+
 /* It reads alone, on the rank that the call says, which remembers what it has seen. */
 static _Atomic number seen_here;
 static number digest(number salt, int n, const dag_tile_view *t)
@@ -128,7 +130,7 @@ static const dag_insert_kernel witness = {
 
 static const dag_insert_kernel *const kernels[] = {&fill,   &change,  &copy, &update, &couple, &four,  &gather,
                                                    &shuffle, &witness, &sum,  &sums,   &toggle, &spread, &lower, &above,
-                                                   &diagonal, &parts, &column, &blend};
+                                                   &diagonal, &parts, &column, &blend, &apart};
 enum { KINDS = sizeof kernels / sizeof kernels[0], PLAIN = 9 /* without contributions */ };
 
 /* ---- programs ---------------------------------------------------------------------------------- */
@@ -170,6 +172,12 @@ static int draw_count(const dag_insert_kernel *k, int tiles, const char *states)
     return k->rest && there > from ? from + (int)draw((uint64_t)(there - from + 1)) : from;
 }
 
+/* Both name one tile: only readers do. */
+static int agree(const dag_insert_kernel *k, int a, int b)
+{
+    return !((access_of(k, a) | access_of(k, b)) & DAG_TILE_WRITE);
+}
+
 /* Tiles that are gone are not named any more, and what nobody has written is not read. */
 static step draw_step(int kinds, int tiles, char *states)
 {
@@ -185,7 +193,7 @@ static step draw_step(int kinds, int tiles, char *states)
             s.tile[a] = (int)draw(access_of(s.kernel, a) == DAG_TILE_REDUCE ? REDUCED : (uint64_t)tiles);
             fresh = states[s.tile[a]] <= (access_of(s.kernel, a) == DAG_TILE_WRITE ? UNWRITTEN : THERE);
             for (int b = 0; b < a; b++)
-                fresh &= s.tile[b] != s.tile[a];
+                fresh &= s.tile[b] != s.tile[a] || agree(s.kernel, a, b);
         } while (!fresh);
     }
     for (int a = 0; a < s.n; a++)

@@ -326,6 +326,7 @@ class Hpl(HplCase):
             self.assertTrue(sent["panel"]["seconds"] > 0 and sent["rows"]["seconds"] > 0, sent)
             told = re.findall(r"^dag:   rank \d: communication for (\S+) s", err, re.MULTILINE)[-4:]
             self.assertLessEqual(4 * sent["all"]["seconds"], 1.001 * sum(map(float, told)), sent)
+        results, _ = self.results(data(n=100, nb=32, p=2, q=2), ranks=4, detail="yes")
 
     @unittest.skipIf(RANKS[-1] < 6, "needs six ranks")
     def test_cases(self):

@@ -48,15 +48,16 @@ static int failures;
 static dag_context *start(const run *r)
 {
     dag_context *ctx = NULL;
-    char why[512] = "", gpus[16];
+    char why[512] = "", gpus[16], memory[64];
+    const char *cap = r->memory ? r->memory : "0";
     dag_config *config = dag_config_new();
     snprintf(gpus, sizeof gpus, "%d", r->gpus);
+    snprintf(memory, sizeof memory, "cuda=%s,opencl=%s", cap, cap);
     dag_config_set(config, "gpus", gpus, NULL, 0);
     dag_config_set(config, "threads", r->threads, NULL, 0);
     dag_config_set(config, "chaos", r->chaos ? r->chaos : "0", NULL, 0);
     dag_config_set(config, "warnings", "off", NULL, 0);
-    dag_config_set(config, "cuda_memory", r->memory ? r->memory : "0", NULL, 0);
-    dag_config_set(config, "opencl_memory", r->memory ? r->memory : "0", NULL, 0);
+    dag_config_set(config, "device_memory", memory, NULL, 0);
     dag_config_set(config, "device_policy", r->how ? r->how : "time", NULL, 0);
     dagi_devices_use(NULL);
     if (r->gpus)

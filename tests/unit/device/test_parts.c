@@ -249,7 +249,7 @@ START_TEST(reports_are_cleared_as_there_are_tickets)
         dagi_result result = DAGI_OK;
         d->time.now = dagi_now();
         dagi_retire_round(dagi_tasks(ctx)->workers[0], d, &result);
-        for (int k = 0; k < DAGI_EXEC_LANES; k++)
+        for (int k = 0; k < d->all->lanes; k++)
             ck_assert_int_ge(dagi_lane_room(&d->exec[k]), 0);
     }
     ck_assert_int_eq(d->jobs.nissued, 0);

@@ -71,13 +71,14 @@ static uint64_t sum(const dag_matrix *m)
 static world start(const loop_options *loop, const char *threads, const char *memory)
 {
     world x = {NULL, NULL, NULL, NULL};
-    char why[512] = "", gpus[16];
+    char why[512] = "", gpus[16], cap[64];
     dag_config *config = dag_config_new();
     snprintf(gpus, sizeof gpus, "%d", loop ? loop->devices : 0);
     dag_config_set(config, "gpus", gpus, NULL, 0);
     dag_config_set(config, "threads", threads, NULL, 0);
     dag_config_set(config, "warnings", "off", NULL, 0);
-    dag_config_set(config, "cuda_memory", memory, NULL, 0);
+    snprintf(cap, sizeof cap, "cuda=%s", memory);
+    dag_config_set(config, "device_memory", cap, NULL, 0);
     dagi_devices_use(loop ? loop_backend(loop) : NULL);
     if (dag_init(&x.ctx, config, why, sizeof why) != DAG_SUCCESS) {
         fprintf(stderr, "dag_init: %s\n", why);

@@ -90,7 +90,7 @@ END_TEST
 START_TEST(a_start_that_fails_leaves_nothing)
 {
     static const char *const gpus[] = {"threads",     "3",           "gpus", "1",
-                                       "cuda_plugin", "/nowhere.so", NULL};
+                                       "device_plugin", "cuda=/nowhere.so", NULL};
     static const char *const trace[] = {"threads",         "3", "gpus", "0", "trace",
                                         "/nowhere/at/all", NULL};
     char why[512] = "";

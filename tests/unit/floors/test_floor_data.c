@@ -24,7 +24,7 @@ static void setup(void)
     pthread_mutex_init(&ctx.message_lock, NULL);
     ctx.values = dagi_value_depot_new();
     w = (struct dagi_worker){.ctx = &ctx, .values = dagi_value_cache_new(ctx.values)};
-    pool = (dag_taskpool){.ctx = &ctx, .program = &program, .data = dagi_pool_data_new(&program)};
+    pool = (dag_taskpool){.ctx = &ctx, .program = &program, .data = dagi_pool_data_new(&program, 4)};
     for (int i = 0; i < ROWS * COLS; i++)
         memory[i] = i;
 }

@@ -167,12 +167,12 @@ static double cholesky_flops(int64_t n)
 
 static dag_context *start(const char *cap)
 {
-    char why[512] = "";
+    char why[512] = "", memory[64];
     dag_context *ctx = NULL;
     dag_config *config = dag_config_new();
+    snprintf(memory, sizeof memory, "cuda=%s", cap ? cap : "0");
     int good = config && dag_config_set(config, "gpus", "1", why, sizeof why) == DAG_SUCCESS &&
-               (!cap || dag_config_set(config, "cuda_memory", cap, why, sizeof why) ==
-                            DAG_SUCCESS) &&
+               dag_config_set(config, "device_memory", memory, why, sizeof why) == DAG_SUCCESS &&
                (!opt.threads || dag_config_set(config, "threads", opt.threads, why, sizeof why) ==
                                     DAG_SUCCESS) &&
                dag_init(&ctx, config, why, sizeof why) == DAG_SUCCESS;
