@@ -404,10 +404,8 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     struct dagi_devices *all = calloc(1, sizeof *all);
     if (!all)
         return DAG_ERR_NOMEM;
-    all->ctx = ctx;
-    all->policy = policy;
-    all->share = share;
-    all->lanes = (int)ctx->settings.device_streams;
+    *all = (struct dagi_devices){
+        .ctx = ctx, .policy = policy, .share = share, .lanes = (int)ctx->settings.device_streams};
     const dagi_backend *offered[DAG_DEVICE_KIND_COUNT];
     note_chosen(all, offers, offered);
     dag_status status = open_all(all, offers, why, size);

@@ -135,7 +135,7 @@ struct dagi_device_jobs {
     dagi_job_list issued[DAGI_EXEC_LANES];
     dagi_job *finishing; /* their kernels have passed, transfers have not */
     int nissued, turn;
-    int passed; /* how often others have gone before the first of the queue */
+    int passed; /* 1 + how often others have gone before the first of the queue; 0: nothing was ever evicted */
 };
 
 /* Numbers that kernels report, and what of them is free; the manager's. */

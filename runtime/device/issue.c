@@ -63,6 +63,8 @@ static int make_room(dagi_device *d, const size_t *bytes, int count, dagi_result
     int done = 0;
     dagi_slips_next_use(d);
     int n = dagi_memory_victims(d->memory, bytes, count, victims, MOST);
+    if (n > 0 && !d->jobs.passed)
+        d->jobs.passed = 1;
     for (int i = 0; i < n && *result == DAGI_OK; i++)
         done += dagi_transfer_evict(d, victims[i], result);
     return done;
@@ -72,7 +74,7 @@ static int make_room(dagi_device *d, const size_t *bytes, int count, dagi_result
 static int under_way(const dagi_device *d)
 {
     int busy = dagi_lane_busy(&d->in) || dagi_lane_busy(&d->out) || d->departing > 0;
-    for (int i = 0; i < d->all->lanes; i++)
+    for (int i = 0, lanes = d->all->lanes; i < lanes; i++)
         busy |= dagi_lane_busy(&d->exec[i]);
     return busy;
 }

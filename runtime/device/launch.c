@@ -24,12 +24,12 @@ static dagi_lane *choose_lane(dagi_job *job)
         dagi_lock(&c->lock);
         dagi_ticket written = c->copy[d->space].written;
         dagi_unlock(&c->lock);
-        for (int i = 1; i < d->all->lanes; i++) {
+        for (int i = 1, lanes = d->all->lanes; i < lanes; i++) {
             if (written.queue == &d->exec[i].order && !dagi_ticket_passed(written))
                 return &d->exec[i];
         }
     }
-    d->jobs.turn = d->jobs.turn % (d->all->lanes - 1) + 1;
+    d->jobs.turn = d->jobs.turn + 1 < d->all->lanes ? d->jobs.turn + 1 : 1;
     return &d->exec[d->jobs.turn];
 }
 

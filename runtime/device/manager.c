@@ -91,7 +91,7 @@ static int room_to_issue(const dagi_device *d)
     if (d->jobs.nissued >= DAGI_WINDOW || dagi_lane_room(&d->in) < TICKETS ||
         dagi_lane_room(&d->out) < TICKETS)
         return 0;
-    for (int i = 0; i < d->all->lanes; i++) {
+    for (int i = 0, lanes = d->all->lanes; i < lanes; i++) {
         if (dagi_lane_room(&d->exec[i]) < TICKETS)
             return 0;
     }
@@ -125,7 +125,7 @@ static int is_flying(const dagi_device *d)
 {
     int busy = d->jobs.nissued > 0 || d->jobs.finishing || dagi_lane_busy(&d->in) ||
                dagi_lane_busy(&d->out);
-    for (int i = 0; i < d->all->lanes; i++)
+    for (int i = 0, lanes = d->all->lanes; i < lanes; i++)
         busy |= dagi_lane_busy(&d->exec[i]);
     return busy;
 }

@@ -224,7 +224,7 @@ int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result
     while (*end)
         end = &(*end)->next;
     dagi_job **ended = end;
-    for (int i = 0; i < d->all->lanes; i++) {
+    for (int i = 0, lanes = d->all->lanes; i < lanes; i++) {
         dagi_job_list *list = &d->jobs.issued[i];
         dagi_job **mine = end;
         int passed = dagi_lane_poll(&d->exec[i], result);

@@ -185,17 +185,16 @@ static size_t missing(const dagi_device *d, const dagi_slip *slip)
 }
 
 /* Among the next ones of the first one's priority that with the fewest bytes missing, which is DAGuE's rule: it
- * uses what is here before it has to leave. Others pass the first one MOST_PASS times. */
+ * uses what is here before it has to leave. While nothing has had to leave it saves nothing, and costs. Others pass
+ * the first one MOST_PASS times. */
 static int choose_next(dagi_device *d)
 {
     enum { MOST_PASS = 256 };
     const dagi_ready_entry *next = d->jobs.queue.next;
     int n = d->jobs.queue.nnext, best = 0;
-    if (n < 2 || next[1].priority != next[0].priority || d->jobs.passed == MOST_PASS) {
-        d->jobs.passed = 0;
+    if (__builtin_expect(!d->jobs.passed, 1) || n < 2 || next[1].priority != next[0].priority)
         return 0;
-    }
-    size_t least = missing(d, next[0].what);
+    size_t least = d->jobs.passed < MOST_PASS ? missing(d, next[0].what) : 0;
     for (int i = 1; i < n && least > 0 && next[i].priority == next[0].priority; i++) {
         size_t bytes = missing(d, next[i].what);
         if (bytes < least) {
@@ -203,7 +202,7 @@ static int choose_next(dagi_device *d)
             best = i;
         }
     }
-    d->jobs.passed = best ? d->jobs.passed + 1 : 0;
+    d->jobs.passed = best ? d->jobs.passed + 1 : 1;
     return best;
 }
 

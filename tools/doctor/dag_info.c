@@ -135,6 +135,18 @@ static void print_grids(const info *i)
     }
 }
 
+/* Behind the list of devices. */
+static void put_opencl(const info *i)
+{
+    char text[512];
+    fputs("], \"opencl\": [", stdout);
+    for (int k = 0; dag_opencl_seen(i->context, k, text, sizeof text); k++) {
+        fputs(k ? ", " : "", stdout);
+        machine_json(stdout, text);
+    }
+    fputs("], ", stdout);
+}
+
 static void print_json(const info *i)
 {
     const machine *m = &i->m;
@@ -160,13 +172,7 @@ static void print_json(const info *i)
         put("name", device.name, ", ");
         printf("\"memory\": %lld, \"numa_node\": %d}", (long long)device.memory, device.numa_node);
     }
-    fputs("], \"opencl\": [", stdout);
-    char seen[512];
-    for (int k = 0; dag_opencl_seen(i->context, k, seen, sizeof seen); k++) {
-        fputs(k ? ", " : "", stdout);
-        machine_json(stdout, seen);
-    }
-    fputs("], ", stdout);
+    put_opencl(i);
     dag_device_sends sends = {0};
     (void)dag_device_sends_get(i->context, &sends);
     printf("\"gpu_mpi\": {\"direct\": %d, ", sends.direct);

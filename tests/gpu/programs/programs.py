@@ -261,6 +261,8 @@ def tools(options):
     devices = json.loads(run.out)["devices"] if run.status == 0 else []
     run.expect([d["memory"] for d in devices] == [8 << 20] * 2 and all(d["name"] for d in devices),
                "devices in the JSON")
+    Run([info], FAKE_CUDA_DEVICES="2", DAG_CUDA_MEMORY="8M").ends(
+        0, "8.0 MiB", "the setting cuda_memory is an old name: it is device_memory = cuda=BYTES now")
     Run([info], DAG_GPUS="0").ends(0, "devices    none: the setting gpus is 0")
     without_own_kernels(options)
     with tempfile.TemporaryDirectory() as root:
