@@ -11,6 +11,12 @@ if(TARGET dag_la AND DAG_HAVE_MPI)
     dag_add_script_test(sim_hpl_bytes LABELS integration
         COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/hpl_bytes.sh"
             "$<TARGET_FILE:sim_counts>")
+    # QR by virtual tiles: R is right, and what messages and times do when tiles grow.
+    add_executable(sim_virtual sim/virtual.c)
+    dag_add_jdf(sim_virtual sim/virtual.jdf OPTIONS -Wno-opaque -Wno-race-undecided)
+    target_link_libraries(sim_virtual PRIVATE dag::la)
+    dag_add_mpi_test(sim_virtual_np1 NP 1 THREADS 2 COMMAND sim_virtual 60 10 4 1 4 1 1)
+    dag_add_mpi_test(sim_virtual_np4 NP 4 THREADS 1 COMMAND sim_virtual 60 6 3 2 2 2 2)
     # What one rank of a million needs to begin with a graph.
     add_executable(sim_prepare sim/prepare.c)
     target_link_libraries(sim_prepare PRIVATE dag::la)
@@ -74,6 +80,9 @@ if(TARGET dag_sim AND TARGET dag_driver)
             dag_add_script_test(sim_share LABELS integration
                 COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/share.py"
                     "$<TARGET_FILE_DIR:dag_sim>" "$<TARGET_FILE:sim_counts>")
+            dag_add_script_test(sim_virtual LABELS integration
+                COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/virtual.py"
+                    "$<TARGET_FILE:sim_virtual>")
             dag_add_script_test(sim_waits LABELS integration
                 COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/waits.py"
                     "$<TARGET_FILE:sim_waits>")
