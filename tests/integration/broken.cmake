@@ -57,7 +57,7 @@ foreach(np IN ITEMS 1 2)
 endforeach()
 broken(insert_lost NP 2 PROGRAM broken_insert MODE lost ENVIRONMENT DAG_LOSE=3 SAYS
     "is dropped, as the setting 'lose' says" "whoever gives it tasks waits for room" "join(#12, "
-    "broken/insert.c:48) misses 1 of: counts(5)")
+    "broken/insert.c:48) misses 1 of: vector(5)")
 broken(insert_looks NP 2 PROGRAM broken_insert MODE looks LABELS sanitize SAYS
     "whoever gives it tasks waits for a value" "ranks 0 and 1 have not inserted the same")
 broken(insert_differs NP 2 PROGRAM broken_insert MODE differs SAYS

@@ -197,7 +197,7 @@ void insertion_name_missing(struct dag_task *t, char *text, size_t size)
     size_t used = 0;
     for (int a = 0; a < r->nargs && used < size; a++) {
         const tile *named = r->arg[a].tile;
-        if (t->arrived >> r->arg[a].flow & 1 || (r->kind && !(r->kind->access[a] & DAG_TILE_READ)) || r->arg[a].home)
+        if (!named || t->arrived >> r->arg[a].flow & 1 || (r->kind && !(r->kind->access[a] & DAG_TILE_READ)) || r->arg[a].home)
             continue;
         const dag_collection *c = dagi_pool(t->pool)->collections[named->slot];
         char column[32] = "";
