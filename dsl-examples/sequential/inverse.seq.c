@@ -1,6 +1,6 @@
 /* Inverse of a Hermitian positive definite matrix, lower triangle, as one nest: A = L L^H, then the
  * inverse of L, then L^-H L^-1. What the second and the third part need of a tile they take as soon
- * as it is there. */
+ * as it is there, and what overwrites a tile waits for those that read it: nothing is copied. */
 #include <dag/kernels.h>
 #include <dag/sequential.h>
 
@@ -14,7 +14,7 @@ static void POTRF(DAG_TILE(T), int first)
         DAG_INFO(first + info);
 }
 
-#pragma dag task in(T) inout(X)
+#pragma dag task in(T) inout(X) waits(X)
 static void TRSM(DAG_TILE_IN(T), DAG_TILE(X), dag_side side, dag_trans trans, int sign)
 {
     FN(trsm)(side, DAG_LOWER, trans, DAG_NON_UNIT, X_m, X_n, sign, T, T_ld, X, X_ld);
@@ -26,7 +26,7 @@ static void HERK(DAG_TILE_IN(L), DAG_TILE(X), dag_trans trans, int sign)
     FN(herk)(DAG_LOWER, trans, X_n, trans == DAG_NO_TRANS ? L_n : L_m, sign, L, L_ld, 1, X, X_ld);
 }
 
-#pragma dag task in(L, R) inout(X)
+#pragma dag task in(L, R) inout(X) waits(X)
 static void GEMM(DAG_TILE_IN(L), DAG_TILE_IN(R), DAG_TILE(X), dag_trans left, dag_trans right,
                  int sign)
 {
@@ -34,7 +34,7 @@ static void GEMM(DAG_TILE_IN(L), DAG_TILE_IN(R), DAG_TILE(X), dag_trans left, da
              X_ld);
 }
 
-#pragma dag task inout(T)
+#pragma dag task inout(T) waits(T)
 static void INVERT(DAG_TILE(T))
 {
     elem_t *W = DAG_WORKSPACE((size_t)T_n * (size_t)T_n * sizeof(elem_t));
@@ -45,7 +45,7 @@ static void INVERT(DAG_TILE(T))
     FN(lacpy)(DAG_REGION_LOWER, T_n, T_n, W, T_n, T, T_ld);
 }
 
-#pragma dag task inout(T)
+#pragma dag task inout(T) waits(T)
 static void SQUARE(DAG_TILE(T))
 {
     elem_t *W = DAG_WORKSPACE((size_t)T_n * (size_t)T_n * sizeof(elem_t));
@@ -56,7 +56,7 @@ static void SQUARE(DAG_TILE(T))
     FN(herk)(DAG_LOWER, DAG_CONJ_TRANS, T_n, T_n, 1, W, T_n, 0, T, T_ld);
 }
 
-#pragma dag task in(T) inout(X)
+#pragma dag task in(T) inout(X) waits(X)
 static void TRMM(DAG_TILE_IN(T), DAG_TILE(X))
 {
     FN(trmm)(DAG_LEFT, DAG_LOWER, DAG_CONJ_TRANS, DAG_NON_UNIT, X_m, X_n, 1, T, T_ld, X, X_ld);

@@ -19,6 +19,13 @@
 /* Bytes that any second-level cache holds; 0 where a mask takes a register that the block needs. */
 #define MICRO_NEAR ((size_t)(MICRO_COLS == 8 ? 256 : 0) << 10)
 
+/* Bytes of copies of B, 0 where it is read as it is. With few registers a block takes so much from the
+ * first-level cache that conflicts there and the pages of large leading dimensions are not hidden. Copies of
+ * B pay from so many rows of A on, those of A from so many columns of B. */
+#define MICRO_COPY_BYTES (MICRO_COLS == 8 ? 0 : 192 << 10)
+#define MICRO_COPY_ROWS 60
+#define MICRO_COPY_COLS 24
+
 typedef elem_t MICRO(vector) __attribute__((vector_size(MICRO_BYTES), may_alias));
 /* The same at any address. */
 typedef elem_t MICRO(loose)
@@ -29,7 +36,8 @@ typedef struct MICRO(block) {
     MICRO(vector) v[MICRO_COLS][3];
 } MICRO(block);
 
-/* What to fetch while a block is computed: one line of each per index of the inner dimension. */
+/* What to fetch while a block is computed: one line of each per index of the inner dimension. Nothing where
+ * `a` is NULL. */
 typedef struct MICRO(ahead) {
     const elem_t *a, *b;
     ptrdiff_t a_step, b_step;
@@ -44,15 +52,18 @@ typedef struct MICRO(ahead) {
 
 /* acc += A B^T (b_row = 1, b_col = ldb) or A B (b_row = ldb, b_col = 1), where element (j, p) of
  * the right operand is B[j * b_row + p * b_col]. */
-INLINE void MICRO(product)(int vecs, ptrdiff_t k, const elem_t *A, ptrdiff_t lda, const elem_t *B,
-                           ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next, MICRO(block) *acc)
+INLINE void MICRO(product)(int vecs, bool fetch, ptrdiff_t k, const elem_t *A, ptrdiff_t lda,
+                           const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next,
+                           MICRO(block) *acc)
 {
     for (ptrdiff_t p = 0; p < k; p++) {
         MICRO(vector) a[3];
         EACH_VEC(i)
             a[i] = *(const MICRO(loose) *)(A + i * LANES);
-        __builtin_prefetch(next.a);
-        __builtin_prefetch(next.b);
+        if (fetch) {
+            __builtin_prefetch(next.a);
+            __builtin_prefetch(next.b);
+        }
         EACH_COL(j) {
             elem_t b = B[j * b_row];
             EACH_VEC(i)
@@ -87,20 +98,23 @@ INLINE void MICRO(add)(int vecs, elem_t alpha, const MICRO(block) *acc, elem_t *
 }
 
 /* One whole block of a product. Kept apart per number of vectors, so that each is a plain loop. */
-#define MICRO_BLOCK(vecs)                                                                          \
-    APART void MICRO(block_##vecs)(                                                                \
+#define MICRO_BLOCK(name, vecs, fetch)                                                             \
+    APART void MICRO(block_##name)(                                                                \
         ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda, const elem_t *B,                \
         ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next, elem_t *C, ptrdiff_t ldc)             \
     {                                                                                              \
         MICRO(block) acc;                                                                          \
         MICRO(fetch_target)(vecs, C, ldc);                                                         \
         MICRO(clear)(vecs, &acc);                                                                  \
-        MICRO(product)(vecs, k, A, lda, B, b_row, b_col, next, &acc);                              \
+        MICRO(product)(vecs, fetch, k, A, lda, B, b_row, b_col, next, &acc);                       \
         MICRO(add)(vecs, alpha, &acc, C, ldc);                                                     \
     }
-MICRO_BLOCK(1)
-MICRO_BLOCK(2)
-MICRO_BLOCK(3)
+MICRO_BLOCK(1, 1, true)
+MICRO_BLOCK(2, 2, true)
+MICRO_BLOCK(3, 3, true)
+MICRO_BLOCK(near_1, 1, false)
+MICRO_BLOCK(near_2, 2, false)
+MICRO_BLOCK(near_3, 3, false)
 #undef MICRO_BLOCK
 
 static MICRO_TARGET void MICRO(multiply)(int vecs, ptrdiff_t k, elem_t alpha, const elem_t *A,
@@ -108,7 +122,14 @@ static MICRO_TARGET void MICRO(multiply)(int vecs, ptrdiff_t k, elem_t alpha, co
                                          ptrdiff_t b_col, MICRO(ahead) next, elem_t *C,
                                          ptrdiff_t ldc)
 {
-    if (vecs == 3)
+    if (MICRO_COPY_BYTES > 0 && next.a == NULL) {
+        if (vecs == 3)
+            MICRO(block_near_3)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
+        else if (vecs == 2)
+            MICRO(block_near_2)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
+        else
+            MICRO(block_near_1)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
+    } else if (vecs == 3)
         MICRO(block_3)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
     else if (vecs == 2)
         MICRO(block_2)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
@@ -187,91 +208,7 @@ static void (*const MICRO(edges)[MICRO_COLS][3])(MICRO_MASK, ptrdiff_t, elem_t, 
 #undef MICRO_EDGES
 #undef EDGES
 
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define MICRO_TRANSPOSES 1
-#endif
-#endif
-
-#ifdef MICRO_TRANSPOSES
-/* Row i exchanges lanes with row i + s. */
-#define EXCHANGE(row, i, s)                                                                        \
-    do {                                                                                           \
-        MICRO(vector) low_ = (row)[i], high_ = (row)[(i) + (s)];                                   \
-        (row)[i] = __builtin_shufflevector(low_, high_, MICRO_LANES(KEEP_LOW, s));                 \
-        (row)[(i) + (s)] = __builtin_shufflevector(low_, high_, MICRO_LANES(KEEP_HIGH, s));        \
-    } while (0)
-
-/* A square of LANES x LANES, one bit of the lane number after the other. */
-INLINE void MICRO(transpose)(const elem_t *from, ptrdiff_t from_step, elem_t *to, ptrdiff_t to_step)
-{
-    MICRO(vector) row[LANES];
-    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)
-        row[i] = *(const MICRO(loose) *)(from + i * from_step);
-    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)
-        if ((i & 1) == 0)
-            EXCHANGE(row, i, 1);
-    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)
-        if ((i & 2) == 0)
-            EXCHANGE(row, i, 2);
-    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)
-        if (LANES > 4 && (i & 4) == 0)
-            EXCHANGE(row, i, (LANES > 4 ? 4 : 0));
-    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)
-        if (LANES > 8 && (i & 8) == 0)
-            EXCHANGE(row, i, (LANES > 8 ? 8 : 0));
-    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)
-        *(MICRO(loose) *)(to + i * to_step) = row[i];
-}
-#undef EXCHANGE
-#endif
-
-/* Copies rows x k of A, padded with zeros to `padded` rows: vectors may then be read whole. */
-static MICRO_TARGET void MICRO(pack)(int rows, int padded, int k, const elem_t *A,
-                                     ptrdiff_t row_step, ptrdiff_t col_step, elem_t *to)
-{
-    int done = 0; /* columns */
-    for (; row_step == 1 && rows == padded && done < k; done++)
-        for (int i = 0; i < rows; i += LANES)
-            *(MICRO(loose) *)(to + i + done * padded) =
-                *(const MICRO(loose) *)(A + i + done * col_step);
-#ifdef MICRO_TRANSPOSES
-    enum { AHEAD = 64 }; /* elements; rows are streams, and there are too many for the hardware */
-    bool along = (col_step == 1 || col_step == -1) && rows == padded && rows % LANES == 0;
-    for (; along && done + LANES <= k; done += LANES) {
-        int last = col_step < 0 ? LANES - 1 : 0; /* which column has the lowest address */
-        const elem_t *from = A + (done + last) * col_step;
-        for (int i = 0; i < rows; i += LANES) {
-            for (int l = i; l < i + LANES; l++)
-                __builtin_prefetch(from + l * row_step + col_step * AHEAD);
-            MICRO(transpose)(from + i * row_step, row_step, to + i + (done + last) * padded,
-                             col_step * padded);
-        }
-    }
-#endif
-    for (int p = done; p < k; p++)
-        for (int i = 0; i < padded; i++)
-            to[i + p * padded] = i < rows ? A[i * row_step + p * col_step] : 0;
-}
-
-/* The way back. */
-static MICRO_TARGET void MICRO(unpack)(int rows, int padded, int k, const elem_t *from, elem_t *A,
-                                       ptrdiff_t row_step, ptrdiff_t col_step)
-{
-    int done = 0;
-#ifdef MICRO_TRANSPOSES
-    bool along = (col_step == 1 || col_step == -1) && rows == padded && rows % LANES == 0;
-    for (; along && done + LANES <= k; done += LANES) {
-        int last = col_step < 0 ? LANES - 1 : 0;
-        for (int i = 0; i < rows; i += LANES)
-            MICRO(transpose)(from + i + (done + last) * padded, col_step * padded,
-                             A + i * row_step + (done + last) * col_step, row_step);
-    }
-#endif
-    for (int p = done; p < k; p++)
-        for (int i = 0; i < rows; i++)
-            A[i * row_step + p * col_step] = from[i + p * padded];
-}
+#include "cpu/micro_pack.inc.c"
 
 /* Adds a block kept aside to C: of rows x cols, what lies in the region when the block begins
  * `shift` rows below the column it begins with. */
@@ -299,10 +236,13 @@ typedef struct MICRO(operand) {
 /* An update C += alpha A B^T, only in a region of C; up to MICRO_DEPTH of the inner dimension. */
 typedef struct MICRO(job) {
     dag_region region; /* FULL, LOWER or UPPER */
+    bool copies;       /* rows of A are packed even where they are contiguous */
     bool near;         /* all fits in a second-level cache: nothing is fetched ahead */
     int m, n, k;
     elem_t alpha;
     MICRO(operand) A, B;
+    const elem_t *copy; /* of the columns of B^T from `from` to `end`, LANES side by side, or NULL */
+    int from, end;
     elem_t *C;
     ptrdiff_t ldc;
 } MICRO(job);
@@ -312,18 +252,22 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
                                       ptrdiff_t lda, MICRO(ahead) next)
 {
     int vecs = (rows + LANES - 1) / LANES;
-    int first = job->region == DAG_REGION_UPPER ? i - i % MICRO_COLS : 0;
-    int end = job->region == DAG_REGION_LOWER && i + rows < job->n ? i + rows : job->n;
+    int first = job->region == DAG_REGION_UPPER && i > job->from ? i - i % MICRO_COLS : job->from;
+    int end = job->region == DAG_REGION_LOWER && i + rows < job->end ? i + rows : job->end;
     const elem_t *next_a = next.a;
     MICRO_MASK last = MICRO_FIRST(rows - (vecs - 1) * LANES);
     for (int j = first; j < end; j += MICRO_COLS) {
-        int cols = job->n - j < MICRO_COLS ? job->n - j : MICRO_COLS;
+        int cols = job->end - j < MICRO_COLS ? job->end - j : MICRO_COLS;
         /* Vectors above the diagonal of a lower triangle are not computed. */
         int skip = job->region == DAG_REGION_LOWER && j > i ? (j - i) / LANES : 0;
         int top = i + skip * LANES;
         bool inside = job->region == DAG_REGION_FULL ||
                       (job->region == DAG_REGION_LOWER ? j + cols - 1 <= top : i + rows - 1 <= j);
         MICRO(operand) B = {job->B.at + j * job->B.row, job->B.row, job->B.col};
+        if (job->copy != NULL) {
+            int within = (j - job->from) % LANES;
+            B = (MICRO(operand)){job->copy + (j - job->from - within) * job->k + within, 1, LANES};
+        }
         const elem_t *a = A + skip * LANES;
         elem_t *c = job->C + top + j * job->ldc;
         MICRO(vector) aside[MICRO_COLS * 3];
@@ -331,7 +275,7 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
         ptrdiff_t ldc = inside ? job->ldc : MICRO_ROWS;
         if (!inside)
             memset(aside, 0, sizeof(aside));
-        next.a = next_a + j / MICRO_COLS % 3 * LANES;
+        next.a = next_a == NULL ? NULL : next_a + j / MICRO_COLS % 3 * LANES;
         next.b = next.b_step != 0 ? B.at + MICRO_COLS * B.row : a;
         if (cols == MICRO_COLS && rows % LANES == 0 && !job->near)
             MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next, to, ldc);
@@ -344,41 +288,87 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
     }
 }
 
-/* Rows of A that are not contiguous are packed, panel by panel. So are others where the panel's columns, which lie
- * apart, are read often, and a step of the inner index is short: they are in more pages than the processor has at
- * hand, and share few sets of the nearest cache. */
-APART void MICRO(slice)(MICRO(job) job)
+/* Rows of the next panel. One of a single vector, of few columns, has too few sums to hide how long each takes:
+ * the last two then share what there is. */
+static int MICRO(height)(int left)
+{
+    if (MICRO_COLS < 8 && left > MICRO_ROWS && left <= MICRO_ROWS + LANES)
+        return 2 * LANES;
+    return left < MICRO_ROWS ? left : MICRO_ROWS;
+}
+
+/* Whether a panel at row i has anything in the columns of the job. */
+static bool MICRO(meets)(const MICRO(job) *job, int i, int rows)
+{
+    return job->region == DAG_REGION_FULL ||
+           (job->region == DAG_REGION_LOWER ? i + rows > job->from : i < job->end);
+}
+
+/* Rows of A that are not contiguous are packed, panel by panel, and so are others where that pays. */
+APART void MICRO(slice)(const MICRO(job) *job)
 {
     MICRO(vector) packed[MICRO_DEPTH * 3];
-    bool pack = job.A.row != 1 || (MICRO_COLS == 4 && job.k > 64 && job.n >= 64);
-    for (int i = 0; i < job.m; i += MICRO_ROWS) {
-        int rows = job.m - i < MICRO_ROWS ? job.m - i : MICRO_ROWS;
-        const elem_t *a = job.A.at + i * job.A.row;
-        ptrdiff_t step = job.A.col;
-        if (pack) {
+    for (int i = 0, rows; i < job->m; i += rows) {
+        const elem_t *a = job->A.at + i * job->A.row;
+        ptrdiff_t step = job->A.col;
+        rows = MICRO(height)(job->m - i);
+        if (!MICRO(meets)(job, i, rows))
+            continue;
+        MICRO(ahead) next = {.a = a, .b_step = i == 0 && job->copy == NULL ? job->B.col : 0};
+        if (i + rows < job->m && job->A.row == 1) {
+            next.a = a + rows;
+            next.a_step = step;
+        }
+        if (job->A.row != 1 || job->copies) {
             int padded = (rows + LANES - 1) / LANES * LANES;
-            MICRO(pack)(rows, padded, job.k, a, job.A.row, job.A.col, (elem_t *)packed);
+            MICRO(pack)(rows, padded, job->k, a, job->A.row, job->A.col, (elem_t *)packed);
             a = (const elem_t *)packed;
             step = padded;
+            if (job->copies)
+                next.a = NULL;
         }
-        MICRO(ahead) next = {.a = a, .b_step = i == 0 ? job.B.col : 0};
-        if (i + MICRO_ROWS < job.m && job.A.row == 1) {
-            next.a = job.A.at + i + MICRO_ROWS;
-            next.a_step = job.A.col;
-        }
-        MICRO(panel)(&job, i, rows, a, step, next);
+        MICRO(panel)(job, i, rows, a, step, next);
     }
 }
+
+#if MICRO_COPY_BYTES > 0
+/* Columns of B^T are copied, so many at a time that they stay in the second-level cache with what passes. */
+APART void MICRO(chunks)(MICRO(job) *job)
+{
+    MICRO(vector) copy[MICRO_COPY_BYTES / sizeof(MICRO(vector))];
+    int most = (int)(MICRO_COPY_BYTES / sizeof(elem_t)) / job->k / LANES * LANES;
+    int parts = (job->n + most - 1) / most, n = job->n;
+    int width = ((n + parts - 1) / parts + LANES - 1) / LANES * LANES;
+    job->copy = (const elem_t *)copy;
+    for (job->from = 0; job->from < n; job->from = job->end) {
+        job->end = n - job->from < width ? n : job->from + width;
+        for (int j = job->from; j < job->end; j += LANES) {
+            int rows = job->end - j < LANES ? job->end - j : LANES;
+            MICRO(pack)(rows, LANES, job->k, job->B.at + j * job->B.row, job->B.row, job->B.col,
+                        (elem_t *)copy + (j - job->from) * job->k);
+        }
+        MICRO(slice)(job);
+    }
+}
+#endif
 
 static MICRO_TARGET void MICRO(update)(MICRO(job) job)
 {
     int k = job.k, slices = (k + MICRO_DEPTH - 1) / MICRO_DEPTH;
     size_t m = (size_t)job.m, n = (size_t)job.n, d = (size_t)k;
+    job.copies = MICRO_COPY_BYTES > 0 && job.n >= MICRO_COPY_COLS;
     job.near = (m * n + m * d + n * d) * sizeof(elem_t) <= MICRO_NEAR;
     for (int s = 0, first = 0; s < slices; s++) {
         int end = (int)((int64_t)k * (s + 1) / slices);
         job.k = end - first;
-        MICRO(slice)(job);
+        job.from = 0;
+        job.end = job.n;
+#if MICRO_COPY_BYTES > 0
+        if (job.m >= MICRO_COPY_ROWS)
+            MICRO(chunks)(&job);
+        else
+#endif
+            MICRO(slice)(&job);
         job.A.at += job.k * job.A.col;
         job.B.at += job.k * job.B.col;
         first = end;

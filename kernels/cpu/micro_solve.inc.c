@@ -15,7 +15,7 @@ INLINE void MICRO(solve_block)(int vecs, ptrdiff_t done, const elem_t *X, ptrdif
     const elem_t *triangle = L.at + done * L.col;
     MICRO(fetch_target)(vecs, B, ldb);
     MICRO(clear)(vecs, &acc);
-    MICRO(product)(vecs, done, X, ldx, L.at, L.row, L.col, next, &acc);
+    MICRO(product)(vecs, true, done, X, ldx, L.at, L.row, L.col, next, &acc);
     EACH_COL(j)
         EACH_VEC(i)
             acc.v[j][i] = *(MICRO(loose) *)(B + i * LANES + j * ldb) - acc.v[j][i];

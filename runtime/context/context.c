@@ -150,7 +150,7 @@ extern bool dag_kernels_reserve(int threads, char *why, size_t size) __attribute
  * stack holds whenever it grows; those of new threads are as large as it was when the process began. */
 static dag_status prepare_stack(char *why, size_t size)
 {
-    const rlim_t least = (rlim_t)256 << 10, wanted = (rlim_t)8 << 20;
+    const rlim_t least = (rlim_t)512 << 10, wanted = (rlim_t)8 << 20;
     struct rlimit limit;
     pthread_attr_t attributes;
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least)

@@ -364,6 +364,15 @@ static void warn_of_old_name(const dag_context *ctx)
         dagi_warn(ctx, "the setting %s is an old name: it is %s now", old, now);
 }
 
+/* Who offers devices, and which device of its the application has chosen. */
+static void note_chosen(struct dagi_devices *all, const offer *offers, const dagi_backend **offered)
+{
+    for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++) {
+        offered[k] = offers[k].there > 0 ? offers[k].backend : NULL;
+        all->before[k] = offered[k] ? offered[k]->chosen() : -1;
+    }
+}
+
 dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
 {
     struct dagi_tasks *tasks = dagi_tasks(ctx);
@@ -398,10 +407,7 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
     *all = (struct dagi_devices){
         .ctx = ctx, .policy = policy, .share = share, .lanes = (int)ctx->settings.device_streams};
     const dagi_backend *offered[DAG_DEVICE_KIND_COUNT];
-    for (int k = 0; k < DAG_DEVICE_KIND_COUNT; k++) {
-        offered[k] = offers[k].there > 0 ? offers[k].backend : NULL;
-        all->before[k] = offered[k] ? offered[k]->chosen() : -1;
-    }
+    note_chosen(all, offers, offered);
     dag_status status = open_all(all, offers, why, size);
     if (status == DAG_SUCCESS && wanted > 0 && all->count < wanted) { /* a card may have been offered twice */
         snprintf(why, size, "gpus = %d, but %d device%s can be used", wanted, all->count,

@@ -42,6 +42,8 @@ struct dagi_door_client {
      * of which those in `keep` stay with the task as well; it has run, and has no values any more. */
     dagi_ready_list (*release)(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
     void (*retire)(struct dag_task *t);
+    /* For reports: names what a task that waits misses, nothing where that is not known. Under the door's lock. */
+    void (*name_missing)(struct dag_task *t, char *text, size_t size);
 };
 
 /* Hashes of what was given up to every `each`-th task, for ranks whose programs differ. */

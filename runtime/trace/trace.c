@@ -160,7 +160,7 @@ dag_status dagi_trace_new(dag_context *ctx, int wanted, struct dagi_worker *cons
 void dagi_trace_begin(struct dagi_trace *trace)
 {
     dagi_clock_pair(&trace->head.begin, &trace->begin_ns);
-    if (trace->wanted & (DAGI_TRACE_FILE | DAGI_TRACE_REPORT))
+    if (trace->wanted & (DAGI_TRACE_FILE | DAGI_TRACE_REPORT | DAGI_TRACE_OVERLAP))
         atomic_store_explicit(&trace->recording, 1, memory_order_release);
 }
 

@@ -1,5 +1,6 @@
 #include "waiting.h"
 
+#include "../task/door.h"
 #include "../task/task.h"
 #include "../task/instances.h"
 
@@ -14,6 +15,7 @@ struct waiting {
     dagi_instance instance;
     uint64_t arrived;
     int64_t pending;
+    char missing[160]; /* as whoever gave it names that; "" = by its flows */
 };
 
 struct listing {
@@ -37,6 +39,8 @@ static int list_task(struct dag_task *t, void *arg)
     struct listing *l = arg;
     struct waiting w = {.instance.cls = t->cls, .arrived = t->arrived, .pending = t->pending};
     memcpy(w.instance.local, dagi_task_locals(t), t->cls->nlocals * sizeof *w.instance.local);
+    if (t->cls->ctl_blind & DAGI_GIVEN && dagi_pool(t->pool)->door->client.name_missing)
+        dagi_pool(t->pool)->door->client.name_missing(t, w.missing, sizeof w.missing);
     int at = l->count;
     for (; at > 0 && before(&w.instance, &l->task[at - 1].instance); at--)
         l->task[at] = l->task[at - 1];
@@ -73,6 +77,10 @@ static void put_waiting(const dag_taskpool *pool, const struct waiting *t, FILE 
     dagi_inputs inputs;
     char name[256];
     dagi_describe(name, sizeof name, cls, t->instance.local);
+    if (t->missing[0]) {
+        fprintf(out, "\n  %s misses %lld of: %s", name, (long long)t->pending, t->missing);
+        return;
+    }
     fprintf(out, "\n  %s (line %d) misses %lld of:", name, cls->line, (long long)t->pending);
     bool known = cls->sources && dagi_graph_inputs(pool, cls, t->instance.local, &inputs) == 0;
     const char *comma = "";

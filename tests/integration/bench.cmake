@@ -37,6 +37,7 @@ if(TARGET dag_la) # small calls in a loop, products with a long sum
     add_executable(bench_batch "${PROJECT_SOURCE_DIR}/tools/bench/small/batch.c")
     target_link_libraries(bench_batch PRIVATE dag_la)
 endif()
+find_package(Python3 COMPONENTS Interpreter QUIET)
 if(TARGET dag_kernels AND DAG_HAVE_ISL) # graphs derived from nests, and written by hand
     function(bench_nest routine form file arguments work)
         set(target bench_nests_${routine}_${form})
@@ -57,9 +58,13 @@ if(TARGET dag_kernels AND DAG_HAVE_ISL) # graphs derived from nests, and written
     endforeach()
     target_link_libraries(bench_nests_inverse_by_hand PRIVATE dag_kernels m)
     target_compile_definitions(bench_nests_inverse_by_hand PRIVATE IN_TURN "WORK=(1.0)")
+    if(Python3_FOUND)
+        dag_add_script_test(sim_nests LABELS integration TIMEOUT 120
+            COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/bench/nests/rates.py"
+                $<TARGET_FILE_DIR:bench_nests_inverse_derived>)
+    endif()
 endif()
 # The sanitizers have nothing to find in Python, and the programs are tests of their own.
-find_package(Python3 COMPONENTS Interpreter QUIET)
 if(Python3_FOUND AND DAG_HAVE_MPI AND NOT DAG_SANITIZE)
     dag_add_script_test(bench_run LABELS integration TIMEOUT 200 PROCESSORS 2
         COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/bench/selftest.py"

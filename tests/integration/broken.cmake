@@ -5,6 +5,8 @@ if(NOT TARGET dag)
 endif()
 add_executable(broken_graph)
 dag_add_jdf(broken_graph broken/graph.jdf)
+add_executable(broken_insert broken/insert.c)
+target_link_libraries(broken_insert PRIVATE dag)
 add_executable(broken_late)
 dag_add_jdf(broken_late broken/late.jdf)
 set(broken "${CMAKE_CURRENT_SOURCE_DIR}/broken")
@@ -45,6 +47,23 @@ foreach(np IN ITEMS 1 2)
         "time-out: worker 0 runs Work(2) (" "graph.jdf:39) since")
     broken(exits_np${np} NP ${np} MODE exits)
 endforeach()
+# The same of tasks that a program inserts.
+foreach(np IN ITEMS 1 2)
+    broken(insert_fails_np${np} NP ${np} PROGRAM broken_insert MODE fails SAYS
+        "task work(#3, " "broken/insert.c:46) " "its body returned an error")
+    broken(insert_blocks_np${np} NP ${np} PROGRAM broken_insert MODE blocks ENVIRONMENT DAG_TASK_TIMEOUT=0.5 SAYS
+        "time-out: worker 0 runs work(#3, " "broken/insert.c:46) ")
+    broken(insert_exits_np${np} NP ${np} PROGRAM broken_insert MODE exits)
+endforeach()
+broken(insert_lost NP 2 PROGRAM broken_insert MODE lost ENVIRONMENT DAG_LOSE=3 SAYS
+    "is dropped, as the setting 'lose' says" "whoever gives it tasks waits for room" "join(#12, "
+    "broken/insert.c:48) misses 1 of: counts(5)")
+broken(insert_looks NP 2 PROGRAM broken_insert MODE looks LABELS sanitize SAYS
+    "whoever gives it tasks waits for a value" "ranks 0 and 1 have not inserted the same")
+broken(insert_differs NP 2 PROGRAM broken_insert MODE differs SAYS
+    "ranks 0 and 1 have not inserted the same: the first task that differs is one of #0 to #1023")
+broken(insert_spare NP 2 PROGRAM broken_insert MODE spare SAYS "rank 1 has not added taskpool number 1")
+
 broken(missing_threads NP 2 MODE missing ENVIRONMENT DAG_THREADS=2 DAG_CHAOS=5 LABELS sanitize SAYS
     "missing edge: Join(2)")
 broken(lost NP 2 MODE sound ENVIRONMENT DAG_LOSE=3 SAYS "is dropped, as the setting 'lose' says"

@@ -74,6 +74,15 @@ endforeach()
 dag_add_mpi_test(core_insert_differ_chaos NP 3 THREADS 2 COMMAND core_insert_differ LABELS sanitize
     ENVIRONMENT DAG_CHAOS=3)
 
+# What kind each argument is on each rank.
+add_executable(core_insert_kinds core/insert_kinds.c ../unit/device/loop_backend.c)
+target_link_libraries(core_insert_kinds PRIVATE dag_headers)
+dag_link_floors(core_insert_kinds context)
+foreach(np IN ITEMS 1 4)
+    dag_add_mpi_test(core_insert_kinds_np${np} NP ${np} THREADS 1 COMMAND core_insert_kinds LABELS sanitize)
+endforeach()
+dag_add_mpi_test(core_insert_kinds_devices NP 1 THREADS 1 COMMAND core_insert_kinds devices LABELS sanitize)
+
 # Regions of tiles.
 add_executable(core_insert_regions core/insert_regions.c)
 target_link_libraries(core_insert_regions PRIVATE dag)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# check.sh <copies_table> <cc> <model.pml> right|wrong [spin options...]
+# check.sh <copies_table>|none <cc> <model.pml> right|wrong [spin options...]
 #
-# Prints the tables of the protocol with copies_table, and runs spin over all states of the model.
+# Prints the tables of the protocol with copies_table, if the model has some, and runs spin over all states of it.
 # right: there must be no error; prints the number of states. wrong MISTAKE: spin must find one.
 # MISTAKE is a number for WRONG in the model, or a word for copies_table.
 set -euo pipefail
@@ -22,9 +22,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp "$model" "$work/model.pml"
 case $mistake in
-'' | [0-9]*) "$table" >"$work/table.pml" ;;
-*) "$table" "$mistake" >"$work/table.pml" ;;
+'' | [0-9]*) set_up=() ;;
+*) set_up=("$mistake") ;;
 esac
+[ "$table" = none ] || "$table" "${set_up[@]}" >"$work/table.pml"
 case $mistake in
 [0-9]*) set -- "$@" "-DWRONG=$mistake" ;;
 esac

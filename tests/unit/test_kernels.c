@@ -26,7 +26,7 @@ enum { SIZE_COUNT = sizeof sizes / sizeof sizes[0], SMALL_COUNT = 5 };
 static const int large_shapes[][3] = {
     {63, 64, 65}, {64, 64, 64}, {65, 100, 63}, {100, 7, 192}, {192, 1, 100}, {1, 192, 64},
     {192, 100, 65}, {192, 192, 192},
-    {70, 65, 290}, {513, 8, 24}, {25, 12, 513},
+    {70, 65, 290}, {513, 8, 24}, {25, 12, 513}, {300, 65, 70}, {61, 203, 250}, {74, 98, 250},
     {101, 2, 70}, {64, 3, 101}, {33, 4, 131}, /* few columns */
 };
 enum { LARGE_COUNT = sizeof large_shapes / sizeof large_shapes[0] };

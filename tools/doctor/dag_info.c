@@ -137,6 +137,16 @@ static void put_opencl(const info *i)
     fputs("], ", stdout);
 }
 
+static void print_grids(const info *i)
+{
+    for (int g = 0; g < i->ngrids; g++) {
+        fputs(g ? ", {" : "{", stdout);
+        put("routine", i->grids[g].routine, ", ");
+        printf("\"grid\": \"%dx%d\", ", i->grids[g].p, i->grids[g].q);
+        put("why", i->grids[g].why, "}");
+    }
+}
+
 static void print_json(const info *i)
 {
     const machine *m = &i->m;
@@ -175,12 +185,7 @@ static void print_json(const info *i)
         put("summary", i->ranks[r].summary, "}");
     }
     fputs("], \"grids\": [", stdout);
-    for (int g = 0; g < i->ngrids; g++) {
-        fputs(g ? ", {" : "{", stdout);
-        put("routine", i->grids[g].routine, ", ");
-        printf("\"grid\": \"%dx%d\", ", i->grids[g].p, i->grids[g].q);
-        put("why", i->grids[g].why, "}");
-    }
+    print_grids(i);
     fputs("], \"settings\": [", stdout);
     dag_setting s;
     for (int k = 0; dag_setting_get(i->context, k, &s); k++) {

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Tiles of one size and of two, on machines that are described: the tables of docs/performance/split.md.
 
-    split_sweep.py DIRECTORY-OF-PROGRAMS MACHINES [table|sweep|paper]
+    split_sweep.py DIRECTORY-OF-PROGRAMS MACHINES [table|sweep|paper|runs]
 
 table   for each machine, routine, size, placement and form what `split = auto` takes: its tiles, its time in a simulated
         run, and that of the best single size by the same placement and by cost
-sweep   some cuts (B, s, b, form, placement) simulated: the best five and how `auto` compares
+sweep   cuts (B, s, b, form, placement) simulated, five that the list schedule likes best and twenty at random, and how `auto`
+        compares
 paper   the node of Song and Dongarra, Cholesky, n = 960 to 34,560, both placements
+runs    only when asked for: what the list schedule predicts beside runs of the scheduler itself, whose workers and devices
+        (the fake CUDA) take modelled times on a stretched clock; the programs are those of a build that has the fake
 
-All runs are simulated (dag_sim); numbers do not depend on the machine that computes them.
+All others are simulated (dag_sim); their numbers do not depend on the machine that computes them.
 """
 
 import json
@@ -59,25 +62,43 @@ def table():
                               flush=True)
 
 
+def listed(machine, routine, n, tiles):
+    """The five cuts that the list schedule likes best, of one for each tile size, form and placement: simulated rates."""
+    found = []
+    for B in tiles:
+        for form in forms(routine):
+            for placement in ("cost", "static"):
+                r = run(machine, routine, n, "--nb", B, "--split", "auto", placement=placement, update=form)
+                found.append((r["split_predicted_s"], r["gflops"], f"{cut(r)}, {form}, {placement}"))
+    return [(rate, what) for _, rate, what in sorted(found)[:5]]
+
+
+def drawn(machine, routine, n, tiles, widths):
+    """Twenty at random."""
+    cuts = [(B, s, b, form, placement) for B in tiles for s in (0, 1, 2, 4)
+            for b in widths for form in forms(routine) for placement in ("cost", "static")
+            if s * b < B and (s > 0 or b == 64)]
+    tried = []
+    for B, s, b, form, placement in random.sample(cuts, 20):
+        r = run(machine, routine, n, "--nb", B, "--split", f"{s},{b}", placement=placement, update=form)
+        tried.append((r["gflops"], f"{B}, {s} x {b}, {form}, {placement}"))
+    return tried
+
+
 def sweep():
-    random.seed(1)
-    print("\n| machine | routine | n | best cuts (B, s x b, form, placement): Gflop/s | auto, the better placement | of the best |")
-    print("|---|---|---|---|---|---|")
+    print("\n| machine | routine | n | the list schedule's best five: Gflop/s | best of twenty at random | auto, the better placement "
+          "| of the best |\n" + "|---" * 7 + "|")
     for machine in NAMES:
         for routine in ROUTINES:
-            for n in (3840, 11520):
+            for n in (3840, 11520, 34560):
                 tiles, widths = CUTS.get(routine, ((256, 384, 512, 768, 1152, 1536, 2048), (64, 128, 192)))
-                cuts = [(B, s, b, form, placement) for B in tiles for s in (0, 1, 2, 4)
-                        for b in widths for form in forms(routine) for placement in ("cost", "static")
-                        if s * b < B and (s > 0 or b == 64) and B < n]
-                tried = []
-                for B, s, b, form, placement in random.sample(cuts, 24):
-                    r = run(machine, routine, n, "--nb", B, "--split", f"{s},{b}", placement=placement, update=form)
-                    tried.append((r["gflops"], f"{B}, {s} x {b}, {form}, {placement}"))
-                tried.sort(reverse=True)
+                tiles = [B for B in tiles if 2 * B <= n <= 96 * B]
+                random.seed(f"{machine} {routine} {n}")
+                five, twenty = listed(machine, routine, n, tiles), drawn(machine, routine, n, tiles, widths)
                 auto = max((run(machine, routine, n, "--split", "auto", placement=p)["gflops"], p) for p in ("cost", "static"))
-                print(f"| {machine} | {routine} | {n} | " + "; ".join(f"{c}: {g:.0f}" for g, c in tried[:5]) +
-                      f" | {auto[0]:.0f} ({auto[1]}) | {auto[0] / tried[0][0]:.3f} |", flush=True)
+                best = max(five + twenty)[0]
+                print(f"| {machine} | {routine} | {n} | " + "; ".join(f"{c}: {g:.0f}" for g, c in five) +
+                      f" | {max(twenty)[1]}: {max(twenty)[0]:.0f} | {auto[0]:.0f} ({auto[1]}) | {auto[0] / best:.3f} |", flush=True)
 
 
 def paper():
@@ -94,5 +115,41 @@ def paper():
             print(f"| {cores} cores, 960 cut {split} | {r['gflops']:.0f} | {r['device_idle_percent']:.1f} % |", flush=True)
 
 
+WORKERS = {"keeneland": 12, "workstation": 14, "h100": 16}
+WALL = 12 # seconds that a run takes here, about
+
+
+def stretched(machine, routine, n, placement, seconds):
+    """A run of real workers on a clock so slow that it takes WALL seconds; JSON."""
+    path, build = os.path.join(MACHINES, machine + ".machine"), os.path.join(BIN, "..")
+    factor = str(max(2, round(WALL / seconds)))
+    done = subprocess.run(
+        [os.path.join(BIN, "dag_" + routine), "--n", str(n), "--split", "auto", "--threads", str(WORKERS[machine]), "--json"],
+        capture_output=True, text=True, check=False,
+        env=os.environ | {"DAG_SPLIT_PLACEMENT": placement, "DAG_MACHINE": path, "DAG_STRETCH": factor, "DAG_DIRECT": "off",
+                          "FAKE_CUDA_MACHINE": path, "FAKE_CUDA_STRETCH": factor, "FAKE_CUDA_COMPUTE": "0",
+                          "LD_LIBRARY_PATH": build + "/tests/gpu/fake/lib", "DAG_CUDA_PLUGIN": build + "/lib/libdag_cuda.so",
+                          "DAG_BIND": "none", "DAG_WARNINGS": "off"})
+    if done.returncode != 0:
+        sys.exit(f"{machine} {routine} {n} {placement}: status {done.returncode}\n{done.stderr}")
+    return json.loads(done.stdout) | {"stretch": factor}
+
+
+def runs():
+    print("\n| machine | routine | n | placement | tiles | predicted, s | modelled run, s | error | stretched |\n" + "|---" * 9 + "|")
+    errors = []
+    for machine in NAMES:
+        for routine in ROUTINES:
+            for n in (3840, 11520, 34560):
+                for placement in ("cost", "static"):
+                    predicted = run(machine, routine, n, "--split", "auto", placement=placement)["split_predicted_s"]
+                    r = stretched(machine, routine, n, placement, predicted)
+                    errors.append(r["split_predicted_s"] / r["time_s"] - 1)
+                    print(f"| {machine} | {routine} | {n} | {placement} | {cut(r)} | {r['split_predicted_s']:.4g} | {r['time_s']:.4g} | "
+                          f"{100 * errors[-1]:+.1f} % | {r['stretch']} |", flush=True)
+    sizes = sorted(map(abs, errors))
+    print(f"\nOf {len(sizes)} predictions the median is off by {100 * sizes[len(sizes) // 2]:.1f} %, the worst by {100 * sizes[-1]:.1f} %.")
+
+
 for what in WHAT:
-    {"table": table, "sweep": sweep, "paper": paper}[what]()
+    {"table": table, "sweep": sweep, "paper": paper, "runs": runs}[what]()

@@ -116,7 +116,8 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
     s->alone = s->door->unlocked && ctx->size == 1 && !dagi_tasks(ctx)->device && !dagi_tasks(ctx)->observer;
     s->door->client = (struct dagi_door_client){.own = s, .end = dag_insert_end, .free = insertion_free,
                                                 .complete = insertion_complete, .release = insertion_release,
-                                                .retire = insertion_retire};
+                                                .retire = insertion_retire,
+                                                .name_missing = insertion_name_missing};
     *pool = s->pool;
     return DAG_SUCCESS;
 }

@@ -215,6 +215,8 @@ call(dag_taskpool *pool, int rank, const dag_insert_kernel *kernel, const void *
     if (DAGI_UNLIKELY(s->position >= s->marks.next))
         insertion_mark(s);
     s->hash = mix(s->hash, hash ^ (uint64_t)rank << 40);
+    if (DAGI_UNLIKELY(s->kinds != NULL))
+        insertion_count_kinds(s, kind, rank, tiles);
     if (DAGI_UNLIKELY(kind->divides | s->divided)) {
         status = regions_resolve(s, kind, rank, tiles);
         if (status != DAG_SUCCESS)

@@ -6,6 +6,9 @@
 
 #include "../../task/completion.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 /* What is under way. */
 typedef struct ending {
     insertion *s;
@@ -182,4 +185,26 @@ dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t)
     }
     dagi_completed(w, t);
     return e.ready;
+}
+
+void insertion_name_missing(struct dag_task *t, char *text, size_t size)
+{
+    const insertion *s = dagi_pool(t->pool)->door->client.own;
+    long cls = t->cls - s->of->classes;
+    if (cls == ARRIVE || cls == SEND) /* which have no record */
+        return;
+    const record *r = record_of(t);
+    size_t used = 0;
+    for (int a = 0; a < r->nargs && used < size; a++) {
+        const tile *named = r->arg[a].tile;
+        if (t->arrived >> r->arg[a].flow & 1 || (r->kind && !(r->kind->access[a] & DAG_TILE_READ)) || r->arg[a].home)
+            continue;
+        const dag_collection *c = dagi_pool(t->pool)->collections[named->slot];
+        char column[32] = "";
+        if (c->nindex > 1)
+            snprintf(column, sizeof column, ", %" PRId64, named->index[1]);
+        int n = snprintf(text + used, size - used, "%s%s(%" PRId64 "%s)", used ? ", " : "", c->name,
+                         named->index[0], column);
+        used += n > 0 ? (size_t)n : 0;
+    }
 }

@@ -168,6 +168,7 @@ typedef struct insertion {
     int alone;  /* 1: one worker, no other ranks, no devices, and nobody looks */
     int settles; /* alone: nobody is about to enter what he has looked up, see insertion_here() */
     int played;  /* insertion_play() */
+    int64_t *kinds; /* insertion_count(); NULL = nobody counts */
     /* application thread */
     int64_t position; /* of the next task */
     uint64_t hash;
@@ -403,6 +404,26 @@ void insertion_note(insertion *s, uint64_t call, const tile *t);
  * Called before anything is inserted. */
 void insertion_play(dag_taskpool *pool);
 
+/* ---- kinds.c ---------------------------------------------------------------------------------------- */
+
+/* The kinds of instances that the paper makes of a task's main output, its inputs, and its other outputs. */
+enum insertion_kind {
+    KIND_OWNER,
+    KIND_NATIVE_INPUT,
+    KIND_INTRANODE_INPUT,
+    KIND_INTERNODE_INPUT,
+    KIND_NATIVE_MINOR,
+    KIND_SINK_MINOR,
+    KIND_INTRANODE_SOURCE,
+    KIND_INTERNODE_SOURCE,
+    INSTANCE_KINDS
+};
+
+/* Count those of this rank in kinds[INSTANCE_KINDS]. Called before anything is inserted. */
+void insertion_count(dag_taskpool *pool, int64_t *kinds);
+/* Those of a task that runs on `rank`, where they are counted. */
+void insertion_count_kinds(const insertion *s, const task_kind *k, int rank, tile *const *tiles);
+
 /* Insert a task that runs on this rank: everything is in order, and noted. */
 dag_status insertion_here(insertion *s, const task_kind *k, const void *args, size_t size, tile *const *tiles,
                           int64_t id);
@@ -447,6 +468,7 @@ dag_status insertion_differs(const insertion *s);
 dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t);
 dagi_ready_list insertion_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
 void insertion_retire(struct dag_task *t);
+void insertion_name_missing(struct dag_task *t, char *text, size_t size);
 
 /* classes.c */
 /* NULL = no memory. */

@@ -157,6 +157,7 @@ struct fake_op {
     cudaHostFn_t function;         /* host */
     void *user;
     double seconds; /* that it takes at least */
+    double filled;  /* kernels of a modelled device: where others fill what it leaves free */
     double enqueued; /* when */
     int engine;     /* copies: device * 2 + direction, one copy at a time each; -1: none */
     bool fails;     /* asynchronously */
@@ -216,9 +217,14 @@ enum { FAKE_MODEL_REPORT = 4096 }; /* bytes: copies up to that are made even if 
 
 /* Read the description that the settings name, if they do; ends the process if it is wrong. */
 void fake_model_start(fake_config *config);
-/* Seconds of a kernel on a device of it, not stretched; 0 without one. Without `work` it moves what it
+/* Seconds of a kernel alone, and where others fill what it leaves free. */
+typedef struct fake_times {
+    double alone, filled;
+} fake_times;
+
+/* Those of a kernel on a device of it, not stretched; 0 without one. Without `work` it moves what it
  * writes. */
-double fake_model_kernel(const fake_work *work, const fake_range *ranges, int nranges);
+fake_times fake_model_kernel(const fake_work *work, const fake_range *ranges, int nranges);
 /* When an operation ends that is ready at a moment, and may have to wait until others have ended. What comes
  * behind it begins there, however late the thread wakes up that plays it. */
 double fake_model_end(int device, const fake_op *op, double ready);

@@ -16,8 +16,10 @@
 static dagi_sim_machine machine;
 static _Thread_local dag_kernel_call told;
 
-/* Until when each is taken: the directions of copies of each device, then the kernels of each. */
-static double taken[3 * FAKE_MAX_DEVICES];
+/* Until when each is taken: the directions of copies of each device; what kernels of each may run beside each other, and
+ * all of them together. */
+enum { MOST_AT_ONCE = 16 };
+static double taken[2 * FAKE_MAX_DEVICES], places[FAKE_MAX_DEVICES][MOST_AT_ONCE], together[FAKE_MAX_DEVICES];
 static pthread_mutex_t taken_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void keep_call(void *arg, const dag_kernel_call *call)
@@ -72,10 +74,10 @@ static void tell(const fake_work *work)
                                           (double)dag_precision_size(precision)};
 }
 
-double fake_model_kernel(const fake_work *work, const fake_range *ranges, int nranges)
+fake_times fake_model_kernel(const fake_work *work, const fake_range *ranges, int nranges)
 {
     if (!fake_settings.machine)
-        return 0;
+        return (fake_times){0, 0};
     told = (dag_kernel_call){.op = DAG_OP_LACPY, .precision = DAG_D, .name = "move"};
     if (work)
         tell(work);
@@ -86,16 +88,31 @@ double fake_model_kernel(const fake_work *work, const fake_range *ranges, int nr
         fprintf(stderr, "fake CUDA: machine '%s' has no line device_kernel for %s\n", machine.name, told.name);
         abort();
     }
-    return (double)alone / (double)DAGI_SIM_SECOND;
+    return (fake_times){(double)alone / (double)DAGI_SIM_SECOND, (double)filled / (double)DAGI_SIM_SECOND};
+}
+
+/* As the simulator has it: so many at once, together no faster than the highest rate of their curves. */
+static double kernel_end(int device, const fake_op *op, double ready)
+{
+    int64_t streams = machine.devices.streams < MOST_AT_ONCE ? machine.devices.streams : MOST_AT_ONCE;
+    double *place = places[device];
+    for (int64_t i = 1; i < streams; i++)
+        place = places[device][i] < *place ? &places[device][i] : place;
+    double begin = *place > ready ? *place : ready;
+    together[device] = (together[device] > begin ? together[device] : begin) + op->filled;
+    return *place = begin + op->seconds > together[device] ? begin + op->seconds : together[device];
 }
 
 double fake_model_end(int device, const fake_op *op, double ready)
 {
     if (op->kind != FAKE_KERNEL && op->engine < 0)
         return ready + op->seconds; /* within a device, which takes none, or between two */
-    double *until = &taken[op->kind == FAKE_KERNEL ? 2 * FAKE_MAX_DEVICES + device : op->engine];
+    double end;
     pthread_mutex_lock(&taken_lock);
-    double end = *until = (*until > ready ? *until : ready) + op->seconds;
+    if (op->kind == FAKE_KERNEL)
+        end = kernel_end(device, op, ready);
+    else
+        end = taken[op->engine] = (taken[op->engine] > ready ? taken[op->engine] : ready) + op->seconds;
     pthread_mutex_unlock(&taken_lock);
     return end;
 }

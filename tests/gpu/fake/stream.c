@@ -438,7 +438,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userD
     return cudaSuccess;
 }
 
-static cudaError_t launch(cudaStream_t stream, const char *call, double seconds,
+static cudaError_t launch(cudaStream_t stream, const char *call, fake_times times,
                           void (*run)(const void *args), const void *args, size_t size,
                           const fake_range *ranges, int nranges)
 {
@@ -464,7 +464,8 @@ static cudaError_t launch(cudaStream_t stream, const char *call, double seconds,
         return cudaSuccess; /* and done */
     fake_op *op = fake_op_new(FAKE_KERNEL, call, args, size);
     op->run = run;
-    op->seconds = fake_settings.machine ? seconds * fake_settings.stretch : fake_settings.kernel_delay;
+    op->seconds = fake_settings.machine ? times.alone * fake_settings.stretch : fake_settings.kernel_delay;
+    op->filled = times.filled * fake_settings.stretch;
     op->fails = fails;
     op->nranges = nranges;
     for (int i = 0; i < nranges; i++)
@@ -527,15 +528,15 @@ cudaError_t fake_launch_call(cudaStream_t stream, const char *call, const fake_w
 {
     parts_args a = {.run = run, .nranges = nranges};
     cudaError_t error = cudaSuccess;
-    double seconds = fake_model_kernel(work, ranges, nranges);
+    fake_times times = fake_model_kernel(work, ranges, nranges), none = {0, 0};
     if (fake_settings.parts < 2)
-        return launch(stream, call, seconds, run, args, size, ranges, nranges);
+        return launch(stream, call, times, run, args, size, ranges, nranges);
     if (size > sizeof a.args)
         abort();
     memcpy(a.ranges, ranges, (size_t)nranges * sizeof *ranges);
     memcpy(a.args, args, size);
     for (long part = 0; part < fake_settings.parts && error == cudaSuccess; part++)
-        error = launch(stream, call, part == fake_settings.parts - 1 ? seconds : 0,
+        error = launch(stream, call, part == fake_settings.parts - 1 ? times : none,
                        part == 0                         ? run_part_first
                        : part == fake_settings.parts - 1 ? run_part_last
                                                          : run_part_between,

@@ -326,6 +326,12 @@ class Hpl(HplCase):
             self.assertTrue(sent["panel"]["seconds"] > 0 and sent["rows"]["seconds"] > 0, sent)
             told = re.findall(r"^dag:   rank \d: communication for (\S+) s", err, re.MULTILINE)[-4:]
             self.assertLessEqual(4 * sent["all"]["seconds"], 1.001 * sum(map(float, told)), sent)
+        status, _, err = run("dag_hpl", "--n", 100, "--nb", 32, "--grid", "2x2", "--detail", "--json", results, ranks=4)
+        self.assertEqual(status, 0, err)
+        with open(results) as lines:
+            sent = json.loads(lines.read())["communication"]
+        self.consistent(sent)
+        self.assertTrue(sent["panel"]["seconds"] > 0 and sent["rows"]["seconds"] > 0, sent)  # without a report, too
 
     @unittest.skipIf(RANKS[-1] < 6, "needs six ranks")
     def test_cases(self):
