@@ -392,6 +392,8 @@ static dagi_device far;
 START_TEST(copies_overlap_with_kernels)
 {
     memset(&far, 0, sizeof far);
+    two.lanes = 2;
+    far.all = &two;
     far.in.count = far.exec[1].count = 1;
     far.in.slot[1].move.bytes = 100;
     far.time.now = 1000;
