@@ -6,11 +6,11 @@ usage: product.py --mpirun TOOL --cases PROGRAM [--layer FILE] [--full] [--jobs 
 A case is one run of a driver with a context of its own. PROGRAM (cases.c) runs many in one job; jobs
 differ in ranks, devices and delays. Each case is run with the memory of the devices as it is, then with
 1.5 times what the largest of its tasks needs, and then with a little less than that task needs, which
-then goes to a core. Expected: the result is right, nothing is left on a device, CUDA is not misused,
+then goes to a core. Expected: the result is right, nothing is left on a device, devices are not misused,
 what fits runs on devices, and there is an end within a minute. With --layer the devices are those of OpenCL,
-one and two, behind that layer (tests/gpu/opencl/layer); exit status 77: there are none. Without --full each routine runs once,
-with as many pairs of choices as that allows; --only takes the routines with that word in their command.
-Prints how to run what fails alone.
+one and two, behind that layer (tests/gpu/opencl/layer); exit status 77: there are none. Without --full each
+call runs once, and on OpenCL one call of each routine, with as many pairs of choices as that allows; --only
+takes the routines with that word in their command. Prints how to run what fails alone.
 """
 import argparse
 import itertools

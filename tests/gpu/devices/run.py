@@ -13,8 +13,9 @@ FAMILY is one of
            what fails on such devices, behind the layer for tests (tests/gpu/opencl/layer)
 
 The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_DEVICE_PLUGIN. Tasks run on
-devices wherever they can, though the fake is slower than the cores. Without --full a
-subset runs that has each value of each choice at least once. Prints the command of what fails.
+devices wherever they can, though the fake is slower than the cores. Without --full a subset runs; of
+faults that has most with fake devices, and somewhat more than half with OpenCL. Prints the command of
+what fails.
 """
 import argparse
 import glob

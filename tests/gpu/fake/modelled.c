@@ -16,8 +16,8 @@
 static dagi_sim_machine machine;
 static _Thread_local dag_kernel_call told;
 
-/* Until when each is taken: the directions of copies of each device; what kernels of each may run beside each other, and
- * all of them together. */
+/* Until when each is taken: the directions of copies of each device; the places for kernels that run beside each
+ * other on it, and all of them together. */
 enum { MOST_AT_ONCE = 16 };
 static double taken[2 * FAKE_MAX_DEVICES], places[FAKE_MAX_DEVICES][MOST_AT_ONCE], together[FAKE_MAX_DEVICES];
 static pthread_mutex_t taken_lock = PTHREAD_MUTEX_INITIALIZER;

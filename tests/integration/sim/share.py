@@ -71,8 +71,8 @@ def drivers():
     expect(tree["time_s"] > 1.2 * flat["time_s"], "a tapered tree is as fast as a flat network")
 
 
-# Rows of the table in docs/performance/simulated.md: SimGrid's times on a flat network with 5us 1GB/s, where transfers that
-# follow each other are up to a third off. LU goes at the pace that it had there: as many exchanges as there are, no pieces.
+# Rows of the table in docs/performance/simulated.md: SimGrid's times on a flat network with 5us 1GB/s, where transfers
+# that follow each other are up to a third off. LU is the graph that SimGrid ran: all exchanges at once, no pieces.
 SIMGRID = (("cholesky", 16, 0.039666), ("lu", 4, 0.269913), ("nopiv", 16, 0.044505), ("nopiv", 64, 0.045212))
 PACE = {"lu": ("0", "0", "0", "24", "1")}
 

@@ -1,10 +1,11 @@
 /*
- * QR by virtual tiles, virtual.jdf: N columns in tiles of NB, V of them in a virtual one, S narrow columns of width B in each.
- * A simulated run says what it took, and as JSON; a real one checks that R^T R is A^T A.
+ * QR by virtual tiles, virtual.jdf: N columns in tiles of NB, V of them in a virtual one, S narrow columns of width B
+ * in each. A simulated run prints what it took as JSON; a real one checks that R^T R is A^T A.
  *
  *     [DAG_SIMULATE=32] sim_virtual N NB V S B P Q
  *
- * Where matters are counted (Q = 1 and S = 0) messages have to be those of the columns: of t tiles, ceil(t / V) - 1 each.
+ * A simulated run with Q = 1 and S = 0 sends nothing but what goes down the columns, ceil(t / V) - 1 messages in one of
+ * t tiles; it fails if there are others.
  */
 #include "virtual.h"
 

@@ -1,6 +1,6 @@
 /*
  * A layer between programs and the drivers of OpenCL, for tests (README.md). One lock guards all that the
- * layer keeps; nothing that waits is called with it.
+ * layer keeps; nothing that waits is called with it, unless the program asks for a copy that blocks.
  */
 #ifndef OPENCL_LAYER_H
 #define OPENCL_LAYER_H
