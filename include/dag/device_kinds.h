@@ -10,8 +10,8 @@
  * X(NAME, number, name, file, kernels):
  * - NAME: `BODY [type = NAME]`, and DAG_DEVICE_NAME;
  * - number: from 0 on, it indexes tables. The first kind is the host;
- * - name: of the settings name_memory and name_plugin;
- * - file: the plug-in with its back end; "" = none comes with the library, name_plugin names one;
+ * - name: in settings as device_memory=NAME=BYTES, device_plugin=NAME=FILE;
+ * - file: the plug-in with its back end; "" = none comes with the library, device_plugin names one;
  * - kernels: the header with what such bodies may call, which the C that dagcc makes of them includes;
  *   "" = there is none, or (host) the bodies' author chooses. Bodies for any kind (`type = DEVICE`) have
  *   dag/kernels_device.h.

@@ -45,7 +45,7 @@ DAG_SEQ_UNUSED static dag_status dag_seq_begin(dag_context *context, const char 
 /* An array of tiles inside the nest, DAG_TILES(): they are whole tiles of a matrix. */
 DAG_SEQ_UNUSED static void dag_seq_tiles_init(dag_insert_scratch *tiles, const dag_matrix *like, const char *name)
 {
-    const dag_shape whole = {.m = like->mb, .n = like->nb, .elem = sizeof(elem_t)};
+    const dag_shape whole = {like->mb, like->nb, sizeof(elem_t)};
     dag_insert_scratch_init(tiles, &like->super, &whole, name);
 }
 

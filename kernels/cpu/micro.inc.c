@@ -63,6 +63,8 @@ INLINE void MICRO(product)(int vecs, bool fetch, ptrdiff_t k, const elem_t *A, p
         if (fetch) {
             __builtin_prefetch(next.a);
             __builtin_prefetch(next.b);
+            next.a += next.a_step;
+            next.b += next.b_step;
         }
         EACH_COL(j) {
             elem_t b = B[j * b_row];
@@ -71,8 +73,6 @@ INLINE void MICRO(product)(int vecs, bool fetch, ptrdiff_t k, const elem_t *A, p
         }
         A += lda;
         B += b_col;
-        next.a += next.a_step;
-        next.b += next.b_step;
     }
 }
 

@@ -381,6 +381,24 @@ static dag_status read_environment(dag_config *config, char *why, size_t size)
     return DAG_SUCCESS;
 }
 
+/* Whether rank 0 hands this on. */
+static bool is_told(const dag_config *config, int i)
+{
+    return config->origin[i] == ORIGIN_FILE || config->origin[i] == ORIGIN_ENVIRONMENT;
+}
+
+/* What is told has room in one message. */
+static dag_status all_told(const dag_config *config, char *why, size_t size)
+{
+    size_t used = 1;
+    for (int i = 0; i < NSETTINGS; i++)
+        used += is_told(config, i) ? strlen(table[i].name) + strlen(config->text[i]) + 2 : 0;
+    if (used <= DAGI_SETTINGS_TOLD)
+        return DAG_SUCCESS;
+    return dagi_refuse(why, size, "the settings of the environment and of the file have %zu bytes together; "
+                       "%d are allowed", used, (int)DAGI_SETTINGS_TOLD);
+}
+
 dag_status dagi_settings_resolve(const dag_config *api, dag_config **resolved,
                                  dagi_settings *settings, char *why, size_t why_size)
 {
@@ -400,8 +418,13 @@ dag_status dagi_settings_resolve(const dag_config *api, dag_config **resolved,
         if (api->text[i])
             status = keep(config, i, api->text[i], ORIGIN_API, "dag_config", why, why_size);
     }
-    for (int i = 0; i < NSETTINGS && status == DAG_SUCCESS; i++)
-        status = dagi_setting_parse(&table[i], config->text[i], settings, why, why_size);
+    if (status == DAG_SUCCESS)
+        status = all_told(config, why, why_size);
+    /* An old name of a setting writes the same field: what comes from nearer to the program is read last. */
+    for (int origin = ORIGIN_DEFAULT; origin <= ORIGIN_API; origin++)
+        for (int i = 0; i < NSETTINGS && status == DAG_SUCCESS; i++)
+            if ((int)config->origin[i] == origin)
+                status = dagi_setting_parse(&table[i], config->text[i], settings, why, why_size);
     if (status != DAG_SUCCESS) {
         dag_config_free(config);
         return status;
@@ -415,7 +438,7 @@ void dagi_settings_tell(const dag_config *resolved, char text[DAGI_SETTINGS_TOLD
     size_t used = 0;
     memset(text, 0, DAGI_SETTINGS_TOLD);
     for (int i = 0; i < NSETTINGS; i++) {
-        if (resolved->origin[i] != ORIGIN_FILE && resolved->origin[i] != ORIGIN_ENVIRONMENT)
+        if (!is_told(resolved, i))
             continue;
         size_t name = strlen(table[i].name) + 1, value = strlen(resolved->text[i]) + 1;
         assert(used + name + value < DAGI_SETTINGS_TOLD);
@@ -435,6 +458,11 @@ void dagi_settings_hear(dag_config *resolved, dagi_settings *settings, const cha
             dagi_setting_parse(&table[i], value, settings, NULL, 0);
         name = value + strlen(value) + 1;
     }
+    /* What this rank has itself stands, also where rank 0 calls the same by its old name. */
+    for (int origin = ORIGIN_RANK_0 + 1; origin <= ORIGIN_API; origin++)
+        for (int i = 0; i < NSETTINGS; i++)
+            if ((int)resolved->origin[i] == origin)
+                dagi_setting_parse(&table[i], resolved->text[i], settings, NULL, 0);
 }
 
 const char *dagi_settings_renamed(const dag_config *config, const char **old)

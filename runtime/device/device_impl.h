@@ -296,9 +296,9 @@ void dagi_cores_model(const char *cpuinfo, char *text, size_t size);
 /* The back end for that kind, or NULL; with the reason, where the library has one. It stays loaded. */
 void dagi_device_texts(const dagi_backend *backend);
 
-/* `named`: the user asks for this kind, so it is loaded without asking first whether there is a device. */
 /* 1: the setting device_backend names this kind. */
 int dagi_device_named(const dag_context *ctx, int kind);
+/* `named`: the user asks for this kind, so it is loaded without asking first whether there is a device. */
 const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kind, int named, char *why,
                                      size_t size);
 /* A row of dag/device_kinds.h. */

@@ -140,7 +140,10 @@ static dagi_issue_result reserve(dagi_job *job, dagi_result *result, const char 
         int gone = 0, more;
         while ((more = make_room(d, d->piece.size, d->piece.count, result)) > 0 && *result == DAGI_OK)
             gone += more;
-        if (gone == 0 && *result == DAGI_OK && (rc == 3 || d->piece.count > 1)) {
+        dagi_memory_stats m;
+        dagi_memory_stats_get(d->memory, &m);
+        int empty = m.held == 0 && m.retiring == 0;
+        if (gone == 0 && *result == DAGI_OK && (rc == 3 || (d->piece.count > 1 && empty))) {
             *why = rc == 3 ? "the host has no memory left to describe blocks of the device's"
                            : "what it needs does not fit into the pieces that the device's memory comes in";
             *result = DAGI_NOMEM;

@@ -223,6 +223,43 @@ START_TEST(list_has_every_setting)
 }
 END_TEST
 
+/* An old name writes the same field; who is nearer to the program wins, by whichever name. */
+START_TEST(old_names_have_their_place)
+{
+    dag_config *api = dag_config_new();
+    setenv("DAG_DEVICE_MEMORY", "cuda=8G,opencl=2G", 1);
+    ck_assert_int_eq(dag_config_set(api, "cuda_memory", "4G", why, sizeof why), DAG_SUCCESS);
+    ck_assert_int_eq(resolve(api), DAG_SUCCESS);
+    ck_assert(settings.kind[1].memory == INT64_C(4) << 30);
+    ck_assert(settings.kind[2].memory == INT64_C(2) << 30);
+    static const char told[] = "cuda_memory\0" "1G\0" "opencl_memory\0" "1G\0";
+    dag_config_free(api);
+    ck_assert_int_eq(resolve(NULL), DAG_SUCCESS);
+    dagi_settings_hear(resolved, &settings, told);
+    ck_assert(settings.kind[1].memory == INT64_C(8) << 30);
+    unsetenv("DAG_DEVICE_MEMORY");
+    ck_assert_int_eq(resolve(NULL), DAG_SUCCESS);
+    dagi_settings_hear(resolved, &settings, told);
+    ck_assert(settings.kind[1].memory == INT64_C(1) << 30);
+}
+END_TEST
+
+START_TEST(too_long_to_be_told)
+{
+    static char text[DAGI_SETTINGS_TOLD];
+    char *end = text;
+    while (end + 8 < text + sizeof text) {
+        strcpy(end, "cuda=1,");
+        end += 7;
+    }
+    strcpy(end - 1, "");
+    setenv("DAG_DEVICE_MEMORY", text, 1);
+    ck_assert_int_eq(resolve(NULL), DAG_ERR_SETTING);
+    ck_assert_ptr_nonnull(strstr(why, "bytes together"));
+    unsetenv("DAG_DEVICE_MEMORY");
+}
+END_TEST
+
 START_TEST(null_arguments)
 {
     dag_config *api = dag_config_new();
@@ -248,6 +285,8 @@ int main(void)
     tcase_add_test(t, shapes_in_words);
     tcase_add_test(t, bad_files);
     tcase_add_test(t, list_has_every_setting);
+    tcase_add_test(t, old_names_have_their_place);
+    tcase_add_test(t, too_long_to_be_told);
     tcase_add_test(t, null_arguments);
     Suite *s = suite_create("settings");
     suite_add_tcase(s, t);

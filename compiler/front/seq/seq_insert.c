@@ -65,10 +65,11 @@ static void put_call_in_body(text *out, const seq_kernel *k)
     for (size_t i = 0; i < k->n_params; i++) {
         text_puts(out, i ? ", " : "");
         if (k->params[i].tile) {
-            text_printf(out, "(elem_t *)t[%zu].ptr, (int)t[%zu].m, (int)t[%zu].n, (int)t[%zu].ld", n, n, n, n);
+            text_printf(out, "(elem_t *)dag_seq_t[%zu].ptr, (int)dag_seq_t[%zu].m, (int)dag_seq_t[%zu].n, "
+                             "(int)dag_seq_t[%zu].ld", n, n, n, n);
             n++;
         } else {
-            text_printf(out, "a->%s", k->params[i].name);
+            text_printf(out, "dag_seq_a->%s", k->params[i].name);
         }
     }
     text_puts(out, ");\n");
@@ -83,14 +84,15 @@ static void put_declared_body(text *out, const seq_file *f, const seq_kernel *k)
         const char *name = k->params[i].name;
         if (k->params[i].tile) {
             text_printf(out,
-                        "    elem_t *const %s DAG_SEQ_UNUSED = (elem_t *)t[%zu].ptr;\n"
-                        "    const int %s_m DAG_SEQ_UNUSED = (int)t[%zu].m, %s_n DAG_SEQ_UNUSED = (int)t[%zu].n,\n"
-                        "        %s_ld DAG_SEQ_UNUSED = (int)t[%zu].ld;\n", name, n, name, n, name, n, name, n);
+                        "    elem_t *const %s DAG_SEQ_UNUSED = (elem_t *)dag_seq_t[%zu].ptr;\n"
+                        "    const int %s_m DAG_SEQ_UNUSED = (int)dag_seq_t[%zu].m,\n"
+                        "        %s_n DAG_SEQ_UNUSED = (int)dag_seq_t[%zu].n,\n"
+                        "        %s_ld DAG_SEQ_UNUSED = (int)dag_seq_t[%zu].ld;\n", name, n, name, n, name, n, name, n);
             n++;
         } else if (is_scalar(&k->params[i])) {
             text_puts(out, "    ");
             put_range(out, f, k->params[i].type);
-            text_printf(out, " %s DAG_SEQ_UNUSED = a->%s;\n", name, name);
+            text_printf(out, " %s DAG_SEQ_UNUSED = dag_seq_a->%s;\n", name, name);
         }
     }
     if (src_range_is_none(k->body)) {
@@ -108,11 +110,12 @@ static void put_declared_body(text *out, const seq_file *f, const seq_kernel *k)
 static void put_body(text *out, const seq_file *f, const seq_kernel *k)
 {
     text_printf(out,
-                "static int dag_seq_body_%s(struct dag_task *task, const void *args, const dag_tile_view *t)\n"
+                "static int dag_seq_body_%s(struct dag_task *dag_seq_own, const void *dag_seq_args,\n"
+                "                           const dag_tile_view *dag_seq_t)\n"
                 "{\n"
-                "    const dag_seq_args_%s *a = args;\n"
-                "    dag_seq_task = task;\n"
-                "    (void)a;\n", k->name, k->name);
+                "    const dag_seq_args_%s *dag_seq_a = dag_seq_args;\n"
+                "    dag_seq_task = dag_seq_own;\n"
+                "    (void)dag_seq_a;\n", k->name, k->name);
     if (k->where.file == f->kernels_file)
         put_declared_body(out, f, k);
     else
@@ -318,7 +321,8 @@ static size_t put_collections(text *out, const seq_file *f)
     text_puts(out, "    dag_collection *const dag_seq_collections[] = {");
     for (size_t i = 0; i < f->n_globals; i++) {
         const seq_global *g = &f->globals[i];
-        const char *form = g->like ? "%s&dag_seq_tiles_%s.super" : g->by_value ? "%s&dag_seq_%s->super" : "%s&%s->super";
+        const char *form = g->like ? "%s&dag_seq_tiles_%s.super"
+                           : g->by_value ? "%s&dag_seq_%s->super" : "%s&%s->super";
         if (g->matrix)
             text_printf(out, form, n++ ? ", " : "", g->name);
     }

@@ -80,19 +80,22 @@ static void look_for(int doubles)
     }
 }
 
-/* Devices without double precision serve s and c, where there are no others. */
+/* Devices without double precision serve s and c, where there are no others. Holding the lock. Whoever asks for
+ * processors too may get others than who does not: `looked` says for whom. */
 static void look(int processors)
 {
+    found.platform = NULL;
+    found.all = found.accelerators = 0;
     look_for(1);
     if ((processors ? found.all : found.accelerators) == 0)
         look_for(0);
-    found.looked = 1;
+    found.looked = 1 + processors;
 }
 
 int dagi_opencl_count(int processors, char *why, size_t size)
 {
     pthread_mutex_lock(&found.lock);
-    if (!found.looked)
+    if (!found.looked || (found.looked != 1 + processors && found.users == 0))
         look(processors);
     int count = processors ? found.all : found.accelerators;
     pthread_mutex_unlock(&found.lock);

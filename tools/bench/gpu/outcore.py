@@ -48,7 +48,7 @@ def run(devices, *args):
                     out.write(line.replace(" * * ", " * %s " % prec) + "\n")
         env = dict(os.environ, DAG_MACHINE=path, DAG_STRETCH=STRETCH, FAKE_CUDA_MACHINE=path, FAKE_CUDA_COMPUTE="0",
                    FAKE_CUDA_STRETCH=STRETCH, FAKE_CUDA_REPORT=where + "/report", DAG_THREADS="2", DAG_WARNINGS="off",
-                   LD_LIBRARY_PATH=BUILD + "/tests/gpu/fake/lib", DAG_DEVICE_PLUGIN=cuda=BUILD + "/lib/libdag_cuda.so")
+                   LD_LIBRARY_PATH=BUILD + "/tests/gpu/fake/lib", DAG_DEVICE_PLUGIN="cuda=" + BUILD + "/lib/libdag_cuda.so")
         done = subprocess.run([BUILD + "/bin/bench_outcore", *map(str, args), "1"], env=env, capture_output=True,
                               text=True, check=False)
         if done.returncode:
