@@ -28,6 +28,8 @@ import tempfile
 import threading
 import time
 
+from run import NO_OPENCL
+
 LIMIT = 240   # seconds for one case; a hang is a failure
 CHUNK = 80   # cases of one job, times three for the caps
 GRIDS = ["1x1", "2x1", "1x2", "2x2", "2x3", "3x2"]
@@ -111,13 +113,15 @@ def opencl(layer, devices, number):
 
 
 def has_opencl(options):
-    """Is there a device? A run of nothing says so."""
+    """Is there a device? A run of nothing says so; what else keeps it from a device is a failure."""
     job = Job(options, 1, 1, 1)
     _, verdict, messages = job.ask("dag_potrf --n 1 --gpus 1 --json")
     job.finish()
     if isinstance(verdict, dict) and verdict["status"] == 0:
         return True
-    print("skipped: this machine has no OpenCL device\n" + messages)
+    if NO_OPENCL not in messages:
+        sys.exit("OpenCL devices cannot be used: %s\n%s" % (verdict, messages))
+    print("skipped: " + NO_OPENCL)
     return False
 
 
