@@ -1,10 +1,10 @@
 /*
- * Memory of one device: one piece of it, taken once, cut into blocks; a cache of values.
+ * Memory of one device: one piece of it or several, taken once, cut into blocks; a cache of values.
  *
  * Everything here belongs to the manager of the device and is not locked, but for
  * dagi_memory_return(), which any thread may call.
  *
- * Invariants: blocks partition the piece; two neighbours are never both free; a block is FREE,
+ * Invariants: blocks partition each piece; two neighbours are never both free; a block is FREE,
  * RETIRING (nobody wants it, but what is under way still reads or writes it), or HELD by one copy
  * of one value or as workspace; every HELD block with pins == 0 and a value, and no other, is on
  * one of the lists of what may be evicted. A RETIRING block becomes FREE when all its users have

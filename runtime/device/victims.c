@@ -11,7 +11,8 @@
  *   5. any run
  * Where this ends without a place for one, though together there would be room, everything is
  * evicted. Since each call that names victims leaves fewer of them, and a piece without pins and
- * users is one free block, a request that does not exceed the piece fits in the end.
+ * users is one free block, a request that does not exceed the piece fits in the end; of several
+ * pieces, one whose blocks fit into the empty pieces.
  */
 #include "memory_impl.h"
 

@@ -7,7 +7,7 @@
 
 #include <sys/mman.h>
 
-enum { MOST = 4 * DAGI_OPENCL_DEVICES };
+enum { MOST = 5 * DAGI_OPENCL_DEVICES };
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct range {
