@@ -263,7 +263,7 @@ START_TEST(long_lists_have_groups)
                                        DAG_BCAST_WITHIN(2, DAG_BCAST_BINOMIAL) |
                                        DAG_BCAST_WITHIN(3, DAG_BCAST_FLAT),
                                    {groups[k], groups[(k + 1) % 6], groups[(k + 2) % 6]}},
-                 &nodes, 1025, 77 * x, 1);
+                 &nodes, 1025, 68 * x, 1);
 }
 END_TEST
 
