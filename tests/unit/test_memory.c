@@ -75,8 +75,6 @@ START_TEST(several_pieces)
     check(m);
     for (int i = 0; i < 3; i++)
         dagi_memory_release(m, b[i], NULL, 0);
-    for (int i = 0; i < 3; i++)
-        dagi_memory_unpin(m, b[i]);
     ck_assert_int_eq(dagi_memory_reserve(m, both, 2, b), 0);
     ck_assert_ptr_ne(b[0]->at, b[1]->at);
     check(m);
