@@ -113,10 +113,10 @@ grep -qx '20 tasks agree with A->mt=4,A->nt=4,A->m=20,A->n=20' "$work/out" || fa
 check 2 --serial-check "${tiles[@]}" "$library"
 says "knows no value of type 'tl_handle *' for h"
 
-sed -i 's/inout(C: LOWER)/inout(C: UPPER)/' "$work/kernels.h"
+sed -i 's/inout(t: LOWER)/inout(t: UPPER)/' "$work/kernels.h"
 check 1 --serial-check=h=NULL,A-\>mt=2,A-\>nt=2 "${tiles[@]}" "$library"
-says 'potrf_tiles.seq.c:24: error: tl_syrk(k = 0, m = 1): element (1, 0) of C, tile A(m, m), is '
-says 'its pragma says inout(C: UPPER)'
+says 'potrf_tiles.seq.c:24: error: tl_syrk(k = 0, m = 1): element (1, 0) of t, tile A(m, m), is '
+says 'its pragma says inout(t: UPPER)'
 
 # The nest's own sizes are not looked at by the graph.
 cp "$(dirname "$0")/library/kernels.h" "$work"
