@@ -2,8 +2,9 @@
 """Which tests cover files, and what has to be built for them: what `tools/test --for` runs.
 
 usage: tests_for.py BUILD FILE...
+       tests_for.py BUILD --labels REGEXP [--without REGEXP]
 
-Prints lines `test NAME` and `target PATH`; for a file that nothing covers `none FILE`, for a header of
+The second form prints what has to be built for the tests with such labels. The first prints lines `test NAME` and `target PATH`; for a file that nothing covers `none FILE`, for a header of
 which a build that never ran knows nothing `unknown FILE`. BUILD is configured, by Ninja.
 
 There is no list to keep: Ninja knows what is made of a file, CTest what each test runs. A test covers a
@@ -166,14 +167,38 @@ def needed(words, graph):
     return targets
 
 
+def listing_of(build):
+    return json.loads(subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"],
+                                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                     check=True).stdout)
+
+
+def print_targets(targets, build):
+    for target in sorted(targets):
+        print("target", target if target == "all" else os.path.relpath(target, build))
+
+
+def targets_of_labels(build, wanted, unwanted="$^"):
+    """What tests with these labels need; of plug-ins, which programs open by themselves, all."""
+    graph = Graph(build)
+    targets = {m for m in graph.made if os.path.dirname(m) == os.path.join(build, "lib") and m.endswith(".so")}
+    for test in listing_of(build)["tests"]:
+        labels = next((p["value"] for p in test["properties"] if p["name"] == "LABELS"), [])
+        if any(re.search(wanted, l) for l in labels) and not any(re.search(unwanted, l) for l in labels):
+            targets |= needed(words_of(test, build), graph)
+    print_targets(targets, build)
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    build, files = os.path.realpath(sys.argv[1]), [os.path.realpath(f) for f in sys.argv[2:]]
+    build = os.path.realpath(sys.argv[1])
+    if sys.argv[2] == "--labels":
+        targets_of_labels(build, *sys.argv[3:4], *sys.argv[5:6])
+        return
+    files = [os.path.realpath(f) for f in sys.argv[2:]]
     graph = Graph(build)
-    listing = json.loads(subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"],
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                        check=True).stdout)
+    listing = listing_of(build)
     tests = [(t, words_of(t, build), registered_in(t, listing["backtraceGraph"]))
              for t in listing["tests"]]
     chosen, targets = {}, set()
@@ -189,8 +214,7 @@ def main():
     for t, *_ in tests:
         if t["name"] in chosen:
             print("test", t["name"])
-    for target in sorted(targets):
-        print("target", target if target == "all" else os.path.relpath(target, build))
+    print_targets(targets, build)
 
 
 if __name__ == "__main__":

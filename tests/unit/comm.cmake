@@ -1,6 +1,6 @@
 # The library without state alone, and a part of runtime/comm that is a function of its arguments.
 foreach(name IN ITEMS test_view test_tree)
-    dag_add_unit_test(${name} SOURCES ${name}.c LIBS dag_pure LABELS sanitize)
+    dag_add_unit_test(${name} SOURCES ${name}.c LIBS dag_pure LABELS asan)
 endforeach()
 dag_add_unit_test(test_network_file SOURCES test_network_file.c FLOOR net LABELS sanitize)
 dag_add_unit_test(test_heap SOURCES test_heap.c LABELS sanitize)

@@ -5,7 +5,7 @@ dag_add_unit_test(test_mtx
             "${mtx}/mtx_lines.c" "${mtx}/mtx_number.c" "${mtx}/mtx_read.c" "${mtx}/mtx_write.c"
             "${PROJECT_SOURCE_DIR}/runtime/base/replace.c"
     LIBS m
-    LABELS sanitize)
+    LABELS asan)
 
 if(NOT DAG_HAVE_BLAS)
     return()
@@ -37,8 +37,8 @@ file(GLOB tests CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" test_ke
 list(FILTER tests EXCLUDE REGEX "\\.inc\\.c$")
 foreach(test IN LISTS tests)
     get_filename_component(name ${test} NAME_WE)
-    dag_add_unit_test(${name} SOURCES ${test} LIBS dag_kernels m LABELS sanitize INCLUDES ${templates})
+    dag_add_unit_test(${name} SOURCES ${test} LIBS dag_kernels m LABELS asan INCLUDES ${templates})
 endforeach()
 
-dag_add_unit_test(test_gen SOURCES test_gen.c LIBS dag_kernels m LABELS sanitize
+dag_add_unit_test(test_gen SOURCES test_gen.c LIBS dag_kernels m LABELS asan
     INCLUDES ${templates})

@@ -16,6 +16,11 @@ option(DAG_WERROR "Treat warnings of the compiler as errors" OFF)
 option(BUILD_SHARED_LIBS "Build shared instead of static libraries" OFF)
 option(BUILD_TESTING "Build the tests" ON)
 set(DAG_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything built here, or empty")
+set(DAG_DAGCC "" CACHE FILEPATH
+    "A dagcc of these sources that translates the .jdf files, or empty: the one that is built here")
+if(DAG_DAGCC AND NOT EXISTS "${DAG_DAGCC}")
+    message(FATAL_ERROR "DAG_DAGCC names no file: ${DAG_DAGCC}")
+endif()
 
 # Release keeps line tables, so that a backtrace of a user's run can be read.
 set(CMAKE_C_FLAGS_RELEASE "-O3 -g1 -DNDEBUG")

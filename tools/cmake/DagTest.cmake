@@ -8,8 +8,9 @@
 #                    [LABELS label...] [TIMEOUT seconds] [ENVIRONMENT var=value...])
 #
 # Labels: unit, compiler, integration, property, model say what a test is; sanitize puts it into the
-# reduced runs of the sanitizer builds; full keeps it out of everything but `tools/test --full`; live
-# are the fuzzers, tests only in a build with DAG_FUZZ_SECONDS.
+# reduced runs of the sanitizer builds; asan, for what has one thread, into that of the address sanitizer
+# alone; full keeps it out of everything but `tools/test --full`; live are the fuzzers, tests only in a
+# build with DAG_FUZZ_SECONDS.
 # A long test looks at DAGCC_TEST_FULL=1, set by `tools/test --full` (variables DAG_* are settings of the
 # runtime, which refuses those it does not know).
 # A test that cannot run on this machine ends with status 77 and says why: it counts as skipped.
