@@ -121,11 +121,12 @@ static dag_status parse_each(const setting *s, const char *text, dagi_settings *
     while (*text && status == DAG_SUCCESS) {
         const char *value, *end, *behind;
         char one[1024];
+        text += strspn(text, " ");
         int number = parse_device_kind(text, &value);
         if (number < 0)
             return dagi_refuse(why, size, "%s = %s: must be KIND=VALUE, or several with commas, of kinds of devices",
                                s->name, text);
-        for (end = strchr(value, ','); end && parse_device_kind(end + 1, &behind) < 0;)
+        for (end = strchr(value, ','); end && parse_device_kind(end + 1 + strspn(end + 1, " "), &behind) < 0;)
             end = strchr(end + 1, ',');
         size_t length = end ? (size_t)(end - value) : strlen(value);
         if (length >= sizeof one)

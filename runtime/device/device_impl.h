@@ -172,7 +172,7 @@ struct dagi_device_piece {
     void *begin[DAGI_PIECES];
     size_t size[DAGI_PIECES];
     int count;
-    size_t bytes; /* of all pieces */
+    size_t bytes, largest; /* of all pieces, of the largest */
 };
 
 /* The office of the manager; shared. */

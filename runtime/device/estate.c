@@ -118,6 +118,8 @@ dagi_result dagi_estate_take(dagi_device *d, int number, char *why, size_t size)
             d->piece.begin[i] = (char *)e->piece[i] + (size_t)part * e->bytes[i];
             d->piece.size[i] = e->bytes[i];
             d->piece.bytes += e->bytes[i];
+            if (e->bytes[i] > d->piece.largest)
+                d->piece.largest = e->bytes[i];
         }
     }
     pthread_mutex_unlock(&lock);

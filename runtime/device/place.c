@@ -4,13 +4,16 @@
 
 #include <string.h>
 
-/* Bytes of the values of a task, those that occur twice once, and how many bytes a memory of a device
- * needs for them. */
-static size_t footprint(struct dag_task *t, size_t *rounded)
+/* Bytes of the values of a task, those that occur twice once; how many bytes a memory of a device needs
+ * for them, and for the largest. */
+struct footprint {
+    size_t bytes, rounded, largest;
+};
+
+static struct footprint footprint(struct dag_task *t)
 {
     dag_value **flow = dag_task_flows(t);
-    size_t bytes = 0;
-    *rounded = 0;
+    struct footprint all = {0, 0, 0};
     for (int f = 0; f < t->cls->ndata; f++) {
         int twice = flow[f] == NULL;
         for (int g = 0; g < f && !twice; g++)
@@ -19,10 +22,12 @@ static size_t footprint(struct dag_task *t, size_t *rounded)
         if (twice)
             continue;
         size_t one = (size_t)flow[f]->m * (size_t)flow[f]->n * flow[f]->elem;
-        bytes += one;
-        *rounded += dagi_memory_rounded(one);
+        size_t rounded = dagi_memory_rounded(one);
+        all.bytes += one;
+        all.rounded += rounded;
+        all.largest = rounded > all.largest ? rounded : all.largest;
     }
-    return bytes;
+    return all;
 }
 
 /* Seconds to bring the inputs of a task to a place. */
@@ -79,8 +84,8 @@ static double core_backlog(const struct dagi_devices *all, double kernel)
 /* What a task could run with, by kind of device, and where. */
 struct options {
     struct {
-        const dag_body *body;    /* the first that it can run with; NULL = none */
-        size_t workspace, bytes; /* what it needs, of which the one is a part of the other */
+        const dag_body *body;             /* the first that it can run with; NULL = none */
+        size_t workspace, bytes, largest; /* what it needs, of which the others are parts */
     } kind[DAG_DEVICE_KIND_COUNT];
     dagi_candidate at[DAGI_MAX_SPACES];
     int n;
@@ -124,12 +129,14 @@ static void too_large(const struct options *o, const struct dagi_devices *all, s
     }
     if (!d)
         return;
+    int kind = d->backend->kind, split = o->kind[kind].bytes <= d->piece.bytes;
     dagi_describe(name, sizeof name, t->cls, dagi_task_locals(t));
     dagi_pool_fail(t->pool, DAG_ERR_NOMEM,
-                   "%s: %s of class %s needs %zu bytes on device %d (%s), whose pool has %zu, and "
+                   "%s: %s of class %s needs %zu bytes%s on device %d (%s), whose pool has %zu, and "
                    "the class has no body for cores: use smaller tiles or a larger device_memory = %s=BYTES",
-                   t->pool->program->file, name, t->cls->name, o->kind[d->backend->kind].bytes,
-                   d->index, d->info.name, d->piece.bytes, dagi_kinds[d->backend->kind].prefix);
+                   t->pool->program->file, name, t->cls->name, split ? o->kind[kind].largest : o->kind[kind].bytes,
+                   split ? " in one piece" : "", d->index, d->info.name,
+                   split ? d->piece.largest : d->piece.bytes, dagi_kinds[kind].prefix);
 }
 
 /* Bit i: a body wants device i, counted over all kinds. */
@@ -158,7 +165,7 @@ static uint32_t list_devices(struct options *o, const struct dagi_devices *all, 
             const dagi_device *d = all->device[i];
             int kind = d->backend->kind;
             if (o->kind[kind].body && !atomic_load(&d->lost) &&
-                o->kind[kind].bytes <= d->piece.bytes && (pass || wanted >> i & 1))
+                o->kind[kind].bytes <= d->piece.bytes && o->kind[kind].largest <= d->piece.largest && (pass || wanted >> i & 1))
                 add_device(o, d, t);
         }
     }
@@ -191,16 +198,17 @@ struct dagi_choice_class *dagi_times_of(const struct dagi_devices *all, const st
     return times;
 }
 
-/* What each kind needs for a task of so many bytes on any device. */
+/* What each kind needs for a task on any device. */
 static void find_needs(struct options *o, struct dagi_devices *all, struct dag_task *t,
-                       size_t bytes)
+                       struct footprint values)
 {
     for (int k = DAG_HOST + 1; k < DAG_DEVICE_KIND_COUNT; k++) {
         if (!o->kind[k].body)
             continue;
         o->kind[k].workspace = workspace_of(t, o->kind[k].body);
-        o->kind[k].bytes =
-            bytes + (o->kind[k].workspace ? dagi_memory_rounded(o->kind[k].workspace) : 0);
+        size_t workspace = o->kind[k].workspace ? dagi_memory_rounded(o->kind[k].workspace) : 0;
+        o->kind[k].bytes = values.rounded + workspace;
+        o->kind[k].largest = workspace > values.largest ? workspace : values.largest;
         keep_largest(all, (int64_t)o->kind[k].bytes);
     }
 }
@@ -210,10 +218,10 @@ static void choose(struct options *o, struct dagi_devices *all, dagi_slip *slip)
 {
     struct dag_task *t = slip->task;
     int core = o->kind[DAG_HOST].body != NULL;
-    size_t rounded;
+    struct footprint values = footprint(t);
     o->n = 0;
-    slip->bytes = footprint(t, &rounded);
-    find_needs(o, all, t, rounded);
+    slip->bytes = values.bytes;
+    find_needs(o, all, t, values);
     dagi_choice_class *cls = dagi_times_of(all, t);
     uint32_t wanted = list_devices(o, all, t);
     int ndevices = o->n;
@@ -271,10 +279,9 @@ int dagi_device_take(struct dagi_worker *w, struct dag_task *t)
 void dagi_device_core_ran(struct dagi_worker *w, struct dag_task *t, uint64_t nanoseconds)
 {
     struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
-    size_t rounded;
     if (!dagi_pool(t->pool)->classes[t->cls->id].on_device)
         return;
     dagi_driver(w)->ran_beside++;
-    all->policy->learn(all->choice, dagi_times_of(all, t), DAGI_HOST, footprint(t, &rounded),
+    all->policy->learn(all->choice, dagi_times_of(all, t), DAGI_HOST, footprint(t).bytes,
                        (double)nanoseconds * 1e-9);
 }

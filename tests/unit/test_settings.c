@@ -227,7 +227,7 @@ END_TEST
 START_TEST(old_names_have_their_place)
 {
     dag_config *api = dag_config_new();
-    setenv("DAG_DEVICE_MEMORY", "cuda=8G,opencl=2G", 1);
+    setenv("DAG_DEVICE_MEMORY", "cuda=8G, opencl=2G", 1);
     ck_assert_int_eq(dag_config_set(api, "cuda_memory", "4G", why, sizeof why), DAG_SUCCESS);
     ck_assert_int_eq(resolve(api), DAG_SUCCESS);
     ck_assert(settings.kind[1].memory == INT64_C(4) << 30);

@@ -14,6 +14,7 @@
 # A long test looks at DAGCC_TEST_FULL=1, set by `tools/test --full` (variables DAG_* are settings of the
 # runtime, which refuses those it does not know).
 # A test that cannot run on this machine ends with status 77 and says why: it counts as skipped.
+# Tests with the largest TIMEOUT begin first, so that the last ones are short.
 # TIMEOUT is for a release build on a machine that does nothing else. Only what hangs may meet it: the
 # limit is four times that, and the sanitizer builds multiply it.
 #
@@ -77,6 +78,7 @@ function(dag_test_properties name labels timeout environment)
         LABELS "${labels}"
         TIMEOUT ${timeout}
         SKIP_RETURN_CODE 77
+        COST ${timeout}
         ENVIRONMENT "DAGCC_PROOF_CACHE=off;${DAG_TEST_ENVIRONMENT};${environment}")
 endfunction()
 

@@ -128,7 +128,7 @@ def stretched(machine, routine, n, placement, seconds):
         capture_output=True, text=True, check=False,
         env=os.environ | {"DAG_SPLIT_PLACEMENT": placement, "DAG_MACHINE": path, "DAG_STRETCH": factor, "DAG_DIRECT": "off",
                           "FAKE_CUDA_MACHINE": path, "FAKE_CUDA_STRETCH": factor, "FAKE_CUDA_COMPUTE": "0",
-                          "LD_LIBRARY_PATH": build + "/tests/gpu/fake/lib", "DAG_CUDA_PLUGIN": build + "/lib/libdag_cuda.so",
+                          "LD_LIBRARY_PATH": build + "/tests/gpu/fake/lib", "DAG_DEVICE_PLUGIN": "CUDA=" + build + "/lib/libdag_cuda.so",
                           "DAG_BIND": "none", "DAG_WARNINGS": "off"})
     if done.returncode != 0:
         sys.exit(f"{machine} {routine} {n} {placement}: status {done.returncode}\n{done.stderr}")

@@ -162,7 +162,7 @@ def opencl_faults(runner, full):
               "FAIL=CreateCommandQueue=3", "FAIL=CreateKernel=1", "FAIL=EnqueueWriteBufferRect=2",
               "FAIL=EnqueueWriteBufferRect=7", "FAIL=EnqueueWriteBufferRect=7 ERROR=-5",
               "FAIL=EnqueueWriteBufferRect=2+", "FAIL=EnqueueNDRangeKernel=1", "FAIL=EnqueueNDRangeKernel=1+",
-              "FAIL=CreateBuffer=3+", "LARGEST=100K", "SINGLE=1"] # memory in 16 pieces; no doubles
+              "FAIL=CreateBuffer=3+", "LARGEST=100K", "LARGEST=20K", "SINGLE=1"] # 16 pieces, or too small ones; no doubles
     during = ["LOSE=1", "LOSE=6", "LOSE=25", "LOSE=140", "FAIL=EnqueueNDRangeKernel=9",
               "FAIL=EnqueueNDRangeKernel=71 ERROR=-5", "FAIL=EnqueueReadBufferRect=3+", "FAIL=SetKernelArg=200",
               "FAIL=EnqueueMarkerWithWaitList=20", "FAIL=EnqueueBarrierWithWaitList=5", "FAIL=CreateKernel=4+"]
