@@ -6,6 +6,6 @@ dag_add_unit_test(test_choice
     SOURCES test_choice.c "${device}/choice.c" "${device}/choice_file.c"
         "${device}/policy.c" "${PROJECT_SOURCE_DIR}/runtime/base/replace.c" LIBS m LABELS sanitize)
 dag_add_unit_test(test_portion
-    SOURCES test_portion.c "${device}/choice.c" "${device}/portion.c" "${device}/policy.c" LIBS m LABELS sanitize)
+    SOURCES test_portion.c "${device}/choice.c" "${device}/portion.c" "${device}/policy.c" LIBS m LABELS asan)
 dag_add_unit_test(test_slips
     SOURCES test_slips.c "${device}/slip_queue.c" LABELS sanitize)

@@ -4,17 +4,17 @@ dag_add_unit_test(test_tile
     SOURCES test_tile.c "${PROJECT_SOURCE_DIR}/runtime/base/replace.c" "${la}/kept_file.c"
             "${la}/tile_file.c" "${la}/tile_model.c" "${la}/tile_times.c"
     LIBS dag_kernels m
-    LABELS sanitize)
+    LABELS asan)
 
 dag_add_unit_test(test_node_model
     SOURCES test_node_model.c "${la}/node_model.c"
     LIBS m
-    LABELS sanitize)
+    LABELS asan)
 
 dag_add_unit_test(test_grid
     SOURCES test_grid.c "${la}/grid_rule.c"
     LIBS dag m
-    LABELS sanitize)
+    LABELS asan)
 
 # What the drivers count against.
 if(TARGET dag_driver)

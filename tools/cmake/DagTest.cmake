@@ -80,6 +80,10 @@ function(dag_test_properties name labels timeout environment)
         SKIP_RETURN_CODE 77
         COST ${timeout}
         ENVIRONMENT "DAGCC_PROOF_CACHE=off;${DAG_TEST_ENVIRONMENT};${environment}")
+    if(DAG_SANITIZE MATCHES "address" AND "asan" IN_LIST labels) # no MPI is there, and whole stacks are slow
+        set_tests_properties(${name} PROPERTIES
+            ENVIRONMENT_MODIFICATION "ASAN_OPTIONS=string_append::fast_unwind_on_malloc=1")
+    endif()
 endfunction()
 
 # Link a program with the floors of the runtime up to this one, and no others.
