@@ -154,6 +154,7 @@ static product_case case_of(const struct gemm *g, const dag_gemm_options *o)
     double flops = o->flops > 0 ? o->flops : flops_of(g, a.nb);
     product_case c = {
         .m = g->C->m, .n = g->C->n, .k = a.n, .mb = g->C->mb, .nb = g->C->nb, .kb = a.nb,
+        .mt = g->C->mt, .nt = g->C->nt, .kt = a.nt,
         .a = owner_of(g->A, a.turned), .b = owner_of(g->B, g->transb != DAG_NO_TRANS),
         .c = owner_of(g->C, 0), .ranks = dag_size(g->ctx),
         .workers = workers_of(g),

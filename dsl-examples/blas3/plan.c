@@ -30,54 +30,89 @@ static const double MOST_BYTES = 1.1;
 
 /* A length cut into tiles, and those of them that lie at place `at` of `of`. */
 typedef struct cut {
-    int64_t length, tile;
+    int64_t length, tile, count;
     int64_t of, at;
 } cut;
 
-/* The first number that is at both places, by Euclid's algorithm; *step is the least common multiple of the
- * moduli. -1 = there is none. */
-static int64_t meet(cut x, cut y, int64_t *step)
+static cut rows_of(const product_case *c, int64_t of, int64_t at)
 {
-    if (x.of % y.of == 0) { /* as a rule: grids of powers of two */
-        *step = x.of;
-        return x.at % y.of == y.at ? x.at : -1;
-    }
-    int64_t a = x.of, b = y.of, s = 1, t = 0; /* a = s x.of modulo y.of, b = t x.of */
+    return (cut){c->m, c->mb, c->mt, of, at};
+}
+
+static cut columns_of(const product_case *c, int64_t of, int64_t at)
+{
+    return (cut){c->n, c->nb, c->nt, of, at};
+}
+
+static cut inner_of(const product_case *c, int64_t of, int64_t at)
+{
+    return (cut){c->k, c->kb, c->kt, of, at};
+}
+
+/* The first number that is at both places; *step is the least common multiple of the moduli. -1 = there is none.
+ * By Euclid's algorithm, but where one modulus divides the other, as in grids of powers of two. */
+static int64_t meet(int64_t x_of, int64_t x_at, int64_t y_of, int64_t y_at, int64_t *step)
+{
+    *step = x_of > y_of ? x_of : y_of;
+    if (x_of >= y_of && x_of % y_of == 0)
+        return x_at % y_of == y_at ? x_at : -1;
+    if (y_of % x_of == 0)
+        return y_at % x_of == x_at ? y_at : -1;
+    int64_t a = x_of, b = y_of, s = 1, t = 0; /* a = s x_of modulo y_of, b = t x_of */
     while (b != 0) {
         int64_t quotient = a / b, rest = a - quotient * b, next = s - quotient * t;
         a = b, b = rest, s = t, t = next;
     }
-    int64_t apart = y.at - x.at, times = y.of / a;
-    *step = x.of * times;
+    int64_t apart = y_at - x_at, times = y_of / a;
+    *step = x_of * times;
     if (apart % a != 0)
         return -1;
     int64_t go = apart / a % times * (s % times) % times;
-    return x.at + x.of * (go < 0 ? go + times : go);
+    return x_at + x_of * (go < 0 ? go + times : go);
 }
 
-/* The tiles of both cuts of one length, and their elements. */
-static int64_t tiles_of(cut x, cut y, int64_t *elements)
+/* Every `step`-th tile from `first` on, and their elements. */
+static inline int64_t every(const cut *x, int64_t first, int64_t step, int64_t *elements)
 {
-    int64_t count = ceil_div(x.length, x.tile), first = x.at, step = x.of;
-    if (y.of > 1)
-        first = meet(x, y, &step);
+    int64_t behind = x->count - 1 - first;
     *elements = 0;
-    if (first < 0 || first >= count)
+    if (behind < 0)
         return 0;
-    int64_t tiles = (count - 1 - first) / step + 1;
-    int has_last = (count - 1 - first) % step == 0;
-    *elements = tiles * x.tile - (has_last ? count * x.tile - x.length : 0);
+    int64_t tiles = behind / step + 1;
+    *elements = tiles * x->tile - (behind % step == 0 ? x->count * x->tile - x->length : 0);
     return tiles;
 }
 
-static int64_t elements_of(cut x, cut y)
+static inline int64_t tiles_of(const cut *x, int64_t *elements)
+{
+    return every(x, x->at, x->of, elements);
+}
+
+static inline int64_t elements_of(cut x)
 {
     int64_t elements;
-    (void)tiles_of(x, y, &elements);
+    (void)tiles_of(&x, &elements);
     return elements;
 }
 
-static const cut everywhere = {0, 1, 1, 0};
+/* The same of those tiles that are at a place of another number, too. */
+static int64_t tiles_also(const cut *x, int64_t of, int64_t at, int64_t *elements)
+{
+    int64_t first = x->at, step = x->of;
+    if (of > 1)
+        first = meet(x->of, x->at, of, at, &step);
+    if (first >= 0)
+        return every(x, first, step, elements);
+    *elements = 0;
+    return 0;
+}
+
+static int64_t elements_also(const cut *x, int64_t of, int64_t at)
+{
+    int64_t elements;
+    (void)tiles_also(x, of, at, &elements);
+    return elements;
+}
 
 /* Where a rank stands in the grid of an operand; false if it is not in it. */
 static int stands(const product_owner *o, int rank, int *i, int *j)
@@ -89,14 +124,12 @@ static int stands(const product_owner *o, int rank, int *i, int *j)
 }
 
 /* Of `need` elements of an operand that a rank needs, those that it does not own. */
-static double missing(const product_owner *o, int rank, cut rows, cut columns, double need)
+static double missing(const product_owner *o, int rank, const cut *rows, const cut *columns, double need)
 {
     int i, j;
     if (!stands(o, rank, &i, &j))
         return need;
-    cut own_rows = {.of = o->down, .at = i}, own_columns = {.of = o->across, .at = j};
-    return need -
-           (double)elements_of(rows, own_rows) * (double)elements_of(columns, own_columns);
+    return need - (double)elements_also(rows, o->down, i) * (double)elements_also(columns, o->across, j);
 }
 
 /* ---- what a rank receives ---------------------------------------------------------------- */
@@ -104,25 +137,21 @@ static double missing(const product_owner *o, int rank, cut rows, cut columns, d
 /* Of partial sums of layers: along the tree, and at the owner of C. `layer` is the rank's. */
 static double sums_received(const product_case *c, const dag_gemm_plan *p, int rank, int64_t layer)
 {
-    int64_t kt = ceil_div(c->k, c->kb), layers = least(p->layers, kt), e;
-    int64_t root = (kt - layers) % p->layers, i = rank / p->layers / p->q,
-            j = rank / p->layers % p->q;
-    int64_t place = (layer - root + p->layers) % p->layers, children = 0;
-    int in_grid = rank < p->p * p->q * p->layers, a, b;
-    cut rows = {c->m, c->mb, p->p, i}, columns = {c->n, c->nb, p->q, j};
+    int64_t layers = least(p->layers, c->kt), place = 0, children = 0, e;
+    int in_grid = rank < p->p * p->q * p->layers, at = rank / p->layers, a, b;
+    cut rows = rows_of(c, p->p, at / p->q), columns = columns_of(c, p->q, at % p->q);
+    if (p->layers > 1)
+        place = (layer - (c->kt - layers) % p->layers + p->layers) % p->layers;
     if (in_grid && place < layers)
         children = (2 * place + 1 < layers) + (2 * place + 2 < layers);
     double tiles = 0;
     if (children > 0)
-        tiles = (double)children * (double)tiles_of(rows, everywhere, &e) *
-                (double)tiles_of(columns, everywhere, &e);
+        tiles = (double)children * (double)tiles_of(&rows, &e) * (double)tiles_of(&columns, &e);
     if (stands(&c->c, rank, &a, &b)) {
-        cut own_rows = {c->m, c->mb, c->c.down, a}, own_columns = {c->n, c->nb, c->c.across, b};
-        tiles += (double)tiles_of(own_rows, everywhere, &e) *
-                 (double)tiles_of(own_columns, everywhere, &e);
+        cut own_rows = rows_of(c, c->c.down, a), own_columns = columns_of(c, c->c.across, b);
+        tiles += (double)tiles_of(&own_rows, &e) * (double)tiles_of(&own_columns, &e);
         if (in_grid && place == 0)
-            tiles -= (double)tiles_of(rows, own_rows, &e) *
-                     (double)tiles_of(columns, own_columns, &e);
+            tiles -= (double)tiles_also(&rows, c->c.down, a, &e) * (double)tiles_also(&columns, c->c.across, b, &e);
     }
     return tiles * (double)c->mb * (double)c->nb; /* partial sums are whole tiles */
 }
@@ -134,13 +163,12 @@ static double along_groups(const product_owner *o, int rank, cut rows, cut lengt
                            int64_t wide, int works)
 {
     int a, b;
-    int64_t count = elements_of(rows, everywhere);
-    cut relayed = {length.length, length.tile, wide, j % wide};
-    double tiles = (double)elements_of(relayed, everywhere), own = 0;
+    int64_t count = elements_of(rows);
+    cut relayed = {length.length, length.tile, length.count, wide, j % wide};
+    double tiles = (double)elements_of(relayed), own = 0;
     double pieces = works ? (double)length.length - tiles : 0;
     if (stands(o, rank, &a, &b)) /* of the whole operand, whichever way it is turned */
-        own = (double)elements_of(rows, (cut){.of = o->down, .at = a}) *
-              (double)elements_of(relayed, (cut){.of = o->across, .at = b});
+        own = (double)elements_also(&rows, o->down, a) * (double)elements_also(&relayed, o->across, b);
     return (double)count * (tiles + pieces) - own;
 }
 
@@ -150,14 +178,14 @@ static product_owner flipped(product_owner o)
     return (product_owner){o.across, o.down, !o.turned};
 }
 
-static double received_in_groups(const product_case *c, const dag_gemm_plan *p, int rank)
+static double received_in_groups(const product_case *c, const dag_gemm_plan *p, int rank, double *sums)
 {
-    int64_t i = rank / p->q, j = rank % p->q, mt = ceil_div(c->m, c->mb), nt = ceil_div(c->n, c->nb);
+    int64_t i = rank / p->q, j = rank % p->q;
     int64_t high = p->p / p->groups_p, wide = p->q / p->groups_q;
-    int64_t rows = least(p->p, mt), columns = least(p->q, nt);
-    cut down = {c->m, c->mb, p->p, i}, across = {c->n, c->nb, p->q, j}, inner = {c->k, c->kb, 1, 0};
+    int64_t rows = least(p->p, c->mt), columns = least(p->q, c->nt);
+    cut down = rows_of(c, p->p, i), across = columns_of(c, p->q, j), inner = inner_of(c, 1, 0);
     product_owner b = flipped(c->b);
-    double sum = sums_received(c, p, rank, 0);
+    double sum = *sums = sums_received(c, p, rank, 0);
     if (rank >= p->p * p->q)
         return sum;
     if (i < rows && j / wide < ceil_div(columns, wide))
@@ -167,22 +195,21 @@ static double received_in_groups(const product_case *c, const dag_gemm_plan *p, 
     return sum;
 }
 
-static double received_on_grid(const product_case *c, const dag_gemm_plan *p, int rank)
+static double received_on_grid(const product_case *c, const dag_gemm_plan *p, int rank, double *sums)
 {
     double sum = 0;
-    int64_t layer = rank % p->layers, i = rank / p->layers / p->q, j = rank / p->layers % p->q;
-    cut rows = {c->m, c->mb, p->p, i}, columns = {c->n, c->nb, p->q, j};
-    cut inner = {c->k, c->kb, p->layers, layer};
+    int layer = rank % p->layers, at = rank / p->layers;
+    cut rows = rows_of(c, p->p, at / p->q), columns = columns_of(c, p->q, at % p->q);
+    cut inner = inner_of(c, p->layers, layer);
     int64_t high, wide;
-    int works = rank < p->p * p->q * p->layers && tiles_of(rows, everywhere, &high) > 0 &&
-                tiles_of(columns, everywhere, &wide) > 0;
+    int works = rank < p->p * p->q * p->layers && tiles_of(&rows, &high) > 0 && tiles_of(&columns, &wide) > 0;
     if (works) {
-        double deep = (double)elements_of(inner, everywhere);
-        sum = missing(&c->a, rank, rows, inner, (double)high * deep) +
-              missing(&c->b, rank, inner, columns, deep * (double)wide);
+        double deep = (double)elements_of(inner);
+        sum = missing(&c->a, rank, &rows, &inner, (double)high * deep) +
+              missing(&c->b, rank, &inner, &columns, deep * (double)wide);
     }
     if (p->method != DAG_GEMM_STATIONARY_C)
-        sum += sums_received(c, p, rank, layer);
+        sum += *sums = sums_received(c, p, rank, layer);
     return sum;
 }
 
@@ -191,37 +218,34 @@ static double received_where_a_stays(const product_case *c, int rank)
 {
     int i, j, a, b;
     double sum = 0;
-    int64_t kt = ceil_div(c->k, c->kb), e, parts = c->parts;
+    int64_t e, parts = c->parts;
     if (stands(&c->a, rank, &i, &j)) {
-        cut inner = {c->k, c->kb, c->a.across, j}, columns = {c->n, c->nb, 1, 0};
-        cut rows = {c->m, c->mb, c->a.down, i};
-        if (tiles_of(rows, everywhere, &e) > 0)
-            sum = missing(&c->b, rank, inner, columns,
-                          (double)elements_of(inner, everywhere) * (double)c->n);
+        cut inner = inner_of(c, c->a.across, j), columns = columns_of(c, 1, 0);
+        cut rows = rows_of(c, c->a.down, i);
+        if (tiles_of(&rows, &e) > 0)
+            sum = missing(&c->b, rank, &inner, &columns, (double)elements_of(inner) * (double)c->n);
     }
     if (stands(&c->c, rank, &a, &b)) {
-        cut rows = {c->m, c->mb, c->c.down, a}, columns = {c->n, c->nb, c->c.across, b};
-        double tiles = (double)tiles_of(rows, everywhere, &e) *
-                       (double)tiles_of(columns, everywhere, &e) * (double)parts;
+        cut rows = rows_of(c, c->c.down, a), columns = columns_of(c, c->c.across, b);
+        double tiles = (double)tiles_of(&rows, &e) * (double)tiles_of(&columns, &e) * (double)parts;
         if (stands(&c->a, rank, &i, &j)) { /* the sums that end here */
-            cut own = {c->m, c->mb, c->a.down, i};
             int64_t last = 0;
-            for (int64_t k = kt - parts; k < kt; k++)
+            for (int64_t k = c->kt - parts; k < c->kt; k++)
                 last += k % c->a.across == j;
-            tiles -= (double)tiles_of(rows, own, &e) * (double)tiles_of(columns, everywhere, &e) *
-                     (double)last;
+            tiles -= (double)tiles_also(&rows, c->a.down, i, &e) * (double)tiles_of(&columns, &e) * (double)last;
         }
         sum += tiles * (double)c->mb * (double)c->nb;
     }
     return sum;
 }
 
-/* Bytes that a rank receives in the course of a plan. */
-static double received_by(const product_case *c, const dag_gemm_plan *plan, int rank)
+/* Bytes that a rank receives in the course of a plan. On grids of a product's own *sums is how many elements of
+ * partial sums are among them. */
+static double received_by(const product_case *c, const dag_gemm_plan *plan, int rank, double *sums)
 {
     double elements = plan->method == DAG_GEMM_STATIONARY_A ? received_where_a_stays(c, rank)
-                    : plan->method == DAG_GEMM_HSUMMA       ? received_in_groups(c, plan, rank)
-                                                            : received_on_grid(c, plan, rank);
+                    : plan->method == DAG_GEMM_HSUMMA       ? received_in_groups(c, plan, rank, sums)
+                                                            : received_on_grid(c, plan, rank, sums);
     return elements * c->elem;
 }
 
@@ -230,16 +254,15 @@ static double received_by(const product_case *c, const dag_gemm_plan *plan, int 
 /* The busiest rank's share: rows and columns of C, and of the sum. */
 static void share_of(const product_case *c, const dag_gemm_plan *p, int64_t share[3])
 {
-    cut rows = {c->m, c->mb, p->p, 0}, columns = {c->n, c->nb, p->q, 0};
-    cut inner = {c->k, c->kb, p->layers, 0};
+    cut rows = rows_of(c, p->p, 0), columns = columns_of(c, p->q, 0), inner = inner_of(c, p->layers, 0);
     if (p->method == DAG_GEMM_STATIONARY_A) {
         rows.of = c->a.down;
         columns.of = 1;
         inner.of = c->a.across;
     }
-    share[0] = elements_of(rows, everywhere);
-    share[1] = elements_of(columns, everywhere);
-    share[2] = elements_of(inner, everywhere);
+    share[0] = elements_of(rows);
+    share[1] = elements_of(columns);
+    share[2] = elements_of(inner);
 }
 
 /* Elements of others that a rank has at most. */
@@ -296,9 +319,10 @@ static void cost(const product_case *c, dag_gemm_plan *p, int step)
     lanes = fmax(1, fmin(lanes, c->workers));
     p->compute = work / (c->flops * lanes);
     int looked_at = 0;
+    double sums = 0, others; /* of rank 0 */
     p->received = p->total = 0;
     for (int r = 0; r < c->ranks; r += step, looked_at++) {
-        double received = received_by(c, p, r);
+        double received = received_by(c, p, r, r ? &others : &sums);
         p->received = fmax(p->received, received);
         p->total += received;
     }
@@ -309,8 +333,7 @@ static void cost(const product_case *c, dag_gemm_plan *p, int step)
     double first = first_step(c, p, rows, columns, inner);
     double last = 0; /* sums, which nothing hides */
     if (p->method == DAG_GEMM_SUMMA || p->method == DAG_GEMM_HSUMMA)
-        last = sums_received(c, p, 0, 0) * c->elem / c->rate +
-               (1 + log2_of(p->layers)) * c->latency;
+        last = sums * c->elem / c->rate + (1 + log2_of(p->layers)) * c->latency;
     double steps = (double)ceil_div(share[2], p->inner > 0 ? p->inner : c->kb);
     double waits = steps * (log2_of(p->p) + log2_of(p->q)) * c->latency;
     if (c->ranks == 1)
@@ -390,10 +413,9 @@ static dag_gemm_plan in_groups(const product_case *c, const dag_gemm_options *o)
 static int grids(const product_case *c, const dag_gemm_options *o, dag_gemm_plan *plans, int room)
 {
     int count = 0;
-    int64_t mt = ceil_div(c->m, c->mb), nt = ceil_div(c->n, c->nb), kt = ceil_div(c->k, c->kb);
-    for (int p = 1; p <= c->ranks && p <= mt; p++)
-        for (int q = 1; c->ranks % p == 0 && q <= c->ranks / p && q <= nt && count < room; q++) {
-            if (c->ranks / p % q != 0 || c->ranks / p / q > kt)
+    for (int p = 1; p <= c->ranks && p <= c->mt; p++)
+        for (int q = 1; c->ranks % p == 0 && q <= c->ranks / p && q <= c->nt && count < room; q++) {
+            if (c->ranks / p % q != 0 || c->ranks / p / q > c->kt)
                 continue;
             plans[count] = on_grid(c, o, p, q, c->ranks / p / q);
             count += o->memory <= 0 || plans[count].memory <= (double)o->memory;

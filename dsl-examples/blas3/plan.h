@@ -16,6 +16,7 @@ typedef struct product_owner {
 /* op(A) is m x k in tiles of mb x kb, op(B) k x n in tiles of kb x nb. */
 typedef struct product_case {
     int64_t m, n, k, mb, nb, kb;
+    int64_t mt, nt, kt;    /* tiles */
     product_owner a, b, c;
     int ranks, workers;    /* workers of a rank */
     int elem;              /* bytes of an element */
