@@ -23,7 +23,7 @@ BGP, EXA, CLUSTER = (3e-6, 1e-9), (500e-9, 1e-11), (100e-6, 1e-9)
 SHAPES = {"flat": "flat", "binomial": "binomial", "scatter": "scatter", "chain": "chain", "two trees": "trees"} # and DAG_BCAST
 FEW_MESSAGES = ("flat", "binomial") # of the shapes, for 2^20 ranks
 BYTES = 8
-SCATTERED = 32 # members of a scatter and ring that is played: each sends as many pieces as there are members
+SCATTERED = 2 ** 19 # ranks times members of a scatter and ring that is played: a rank passes on a piece for each member
 MACHINE = """name = {name}
 workers = 1
 between = {latency:g}us {rate:g}GB/s
@@ -102,7 +102,8 @@ class Player:
         """Seconds of n / nb steps; with part = (a, b) of a and b steps, the others alike."""
         steps = n // nb
         members = max(groups[0], groups[1], grid[0] // groups[0], grid[1] // groups[1])
-        if grid[0] * grid[1] > self.most or (shape == "scatter" and members > SCATTERED):
+        ranks = grid[0] * grid[1]
+        if ranks > self.most or (shape == "scatter" and ranks * members > SCATTERED):
             return None
         if not part or part[1] >= steps:
             seconds = self.run(grid, groups, n, nb, steps, shape, ahead, network)
