@@ -58,8 +58,6 @@ static void derive_class(dag_taskpool *pool, dagi_class_info *info, const dag_cl
     info->on_device = device ? device->have(pool->ctx, pool->program, cls, pool->prec) : 0;
     dagi_pool(pool)->on_device |= info->on_device;
     dagi_tasks(pool->ctx)->device_classes |= info->on_device;
-    info->cursor.pool = pool;
-    info->cursor.cls = cls;
 }
 
 /* The parts of a pool that are allocated; nonzero = out of memory. */

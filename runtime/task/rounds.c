@@ -99,13 +99,10 @@ static void renew(dag_taskpool *pool)
     assert(p->status == DAG_SUCCESS && p->info == 0 && !dagi_pool_is_poisoned(pool));
     assert(!p->early && !p->comm && !p->order.followers && !dagi_data_keeps(pool));
     DAGI_INSIST(dagi_data_check(pool, 1));
-    for (int c = 0; c < pool->program->nclasses; c++) {
-        p->classes[c].cursor = (dag_cursor){.pool = pool, .cls = p->classes[c].cls};
-        p->classes[c].started = 0;
-    }
     p->rounds.before = dagi_rounds_stats(pool);
     p->stats = (struct dagi_pool_stats){0};
     p->start.class = 0;
+    p->start.cursor = (dag_cursor){0};
     atomic_store(&p->start.done, 0);
     atomic_store(&p->rounds.again, 0);
     pthread_mutex_lock(&p->lock);

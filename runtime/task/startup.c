@@ -67,13 +67,12 @@ static dag_taskpool *claim_or_wait(dag_context *ctx)
     return pool;
 }
 
-/* One chunk of the pool, of one class after the other, from class *at on. `cursors` are those of the
- * classes, `step` apart; with 0 there is one, for whatever class it is at. */
-static void fill(dag_taskpool *pool, int *at, dag_cursor *cursors, size_t step, struct batch *b)
+/* One chunk of the pool, of one class after the other, from where the cursor is in class *at on; a cursor of another
+ * class, or zeroed, is at the beginning. */
+static void fill(dag_taskpool *pool, int *at, dag_cursor *cursor, struct batch *b)
 {
     while (*at < pool->program->nclasses && b->count < b->limit) {
         const dag_class *cls = pool->program->classes[*at];
-        dag_cursor *cursor = (dag_cursor *)(void *)((char *)cursors + (size_t)*at * step);
         if (cursor->cls != cls)
             *cursor = (dag_cursor){.pool = pool, .cls = cls};
         cursor->batch = b;
@@ -88,7 +87,7 @@ struct dag_task *dagi_start_chunk(struct dagi_worker *w, dag_taskpool *pool, int
                                   dag_cursor *cursor)
 {
     struct batch b = {.w = w, .limit = CHUNK};
-    fill(pool, at, cursor, 0, &b);
+    fill(pool, at, cursor, &b);
     return b.list;
 }
 
@@ -106,7 +105,7 @@ int dagi_startup(struct dagi_worker *w, dagi_started *started)
         b.limit = 1 + (int)(dagi_random(w) % CHUNK);
     if (DAGI_TRACK(w))
         dagi_trace_startup(DAGI_TRACK(w));
-    fill(pool, &p->start.class, &p->classes->cursor, sizeof *p->classes, &b);
+    fill(pool, &p->start.class, &p->start.cursor, &b);
     if (!p->countable && b.count > 0)
         atomic_fetch_add_explicit(&p->open, b.count, memory_order_relaxed);
     int done = p->start.class == pool->program->nclasses;

@@ -144,9 +144,6 @@ typedef struct dagi_class_info {
     uint8_t queue;        /* of a device, that its tasks use; 0 = any. Set before the pool is added */
     _Atomic uint8_t many; /* hint: an instance with several arrivals has been seen */
     _Atomic(struct dagi_choice_class *) times; /* hint: the device layer's, once asked for */
-    /* start-up; pool->start.lock */
-    dag_cursor cursor;
-    int started; /* 1: nothing left to start */
 } dagi_class_info;
 
 /* A part of the dependency table; deps.c says how it is used. All guarded by `lock`. */
@@ -201,9 +198,10 @@ struct dagi_pool_rounds {
 
 /* Start-up of a pool. */
 struct dagi_pool_start {
-    _Atomic int lock; /* a try-lock; its holder alone touches the cursors */
-    int class;        /* lock: class whose cursor is at work */
+    _Atomic int lock; /* a try-lock; its holder alone touches `class` and `cursor` */
+    int class;        /* whose instances are started */
     _Atomic int done;
+    dag_cursor cursor; /* where in it */
 };
 
 /* A pool, as tasks know it. */

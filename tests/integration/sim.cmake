@@ -24,6 +24,9 @@ if(TARGET dag_la AND DAG_HAVE_MPI)
         -Wl,--wrap=dag_pool_new,--wrap=dag_start_task,--wrap=dag_add,--wrap=dag_wait)
     dag_add_script_test(sim_prepare LABELS integration ENVIRONMENT DAG_SIMULATE=1000000
         COMMAND sim_prepare 1000 1000 16384)
+    # Products with one tile of C on each of 2^20 ranks.
+    dag_add_script_test(sim_prepare_tile LABELS integration ENVIRONMENT DAG_SIMULATE=1048576
+        COMMAND sim_prepare 1024 1024 1024 products)
     add_executable(sim_waits sim/waits.c)
     target_link_libraries(sim_waits PRIVATE dag::la)
 else()
