@@ -11,8 +11,8 @@
 
 static int same_broadcast(const dagi_arrival *a, const dagi_arrival *b)
 {
-    return a->send->scatter.root == b->send->scatter.root &&
-           a->send->scatter.serial == b->send->scatter.serial;
+    return a->send->number.root == b->send->number.root &&
+           a->send->number.serial == b->send->number.serial;
 }
 
 dagi_arrival *dagi_pair_begin(dagi_comm *c, dagi_arrival *a)

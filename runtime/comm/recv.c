@@ -63,10 +63,10 @@ static void deliver_here(dagi_comm *c, int source, dag_taskpool *pool, dagi_deli
 /* Deliver at once: no data are under way, and no other rank is to get the message. */
 static void deliver_now(dagi_comm *c, int source, dag_taskpool *pool, const dagi_wire_view *m)
 {
-    dag_value *values[DAG_MAX_FLOWS];
+    dag_value *values[DAG_MAX_FLOWS] = {NULL};
     const char *payload = m->payload;
     int poison = m->head->poison;
-    memset(values, 0, sizeof values);
+    dagi_observe_received(c, m->head->ncargo, m->head->root, m->head->serial);
     for (int i = 0; i < m->head->ncargo; i++) {
         if (m->cargo[i].how != DAGI_HOW_INLINE)
             continue;
@@ -90,8 +90,8 @@ static void deliver_now(dagi_comm *c, int source, dag_taskpool *pool, const dagi
 static void give_to_tasks(dagi_comm *c, const dagi_arrival *a)
 {
     dagi_send *s = a->send;
-    dag_value *values[DAG_MAX_FLOWS];
-    memset(values, 0, sizeof values);
+    dag_value *values[DAG_MAX_FLOWS] = {NULL};
+    dagi_observe_received(c, s->ncargo, s->number.root, s->number.serial);
     for (int i = 0; i < s->ncargo; i++) {
         dagi_cargo *cargo = &s->cargo[i];
         values[cargo->flow] = cargo->value;
@@ -198,8 +198,8 @@ static dagi_send *send_of(dagi_comm *c, dag_taskpool *pool, const dagi_wire_view
     s->shape = head->shape;
     s->poison = head->poison;
     s->to.half = head->half;
-    s->scatter.root = head->root;
-    s->scatter.serial = head->serial;
+    s->number.root = head->root;
+    s->number.serial = head->serial;
     memcpy(s->params, m->params, head->nparams * sizeof *s->params);
     memcpy(s->to.dests, m->list, head->nlist * sizeof *s->to.dests);
     memcpy(s->to.count, m->count, head->nlist * sizeof *s->to.count);

@@ -187,7 +187,7 @@ struct dagi_comm_out {
     int32_t *blocked;         /* ranks with a heap that is not empty */
     int32_t nblocked;
     uint64_t next_serial;
-    uint32_t next_serial_of_parts; /* of scatters, and of broadcasts along two trees */
+    uint32_t next_broadcast; /* its number */
     int64_t queued, queued_bulk;
     uint32_t *gate; /* [size]: the youngest pool of which that rank wants messages now */
 };
@@ -455,6 +455,12 @@ void dagi_tree_send_down(dagi_comm *c, const void *data, size_t bytes);
 
 /* observe.c */
 void dagi_observe_outlook(dagi_comm *c);
+/* All data of a broadcast are here. */
+static inline void dagi_observe_received(const dagi_comm *c, int ncargo, int32_t root, uint32_t serial)
+{
+    if (DAGI_TRACE(c->ctx) && ncargo > 0)
+        dagi_trace_received(DAGI_TRACE(c->ctx), root, serial);
+}
 
 /* wave.c */
 void dagi_wave_message(dagi_comm *c, const void *data);

@@ -18,7 +18,7 @@
 static void tell(dagi_comm *c, int dest, int kind, const dagi_send *s, uint32_t tag)
 {
     dagi_wire_pieces wire = {
-        .kind = (uint8_t)kind, .root = s->scatter.root, .serial = s->scatter.serial, .tag = tag};
+        .kind = (uint8_t)kind, .root = s->number.root, .serial = s->number.serial, .tag = tag};
     dagi_send_control(c, dest, &wire, sizeof wire, NULL, 0);
 }
 
@@ -37,7 +37,7 @@ static dagi_early_pieces *take_early(dagi_comm *c, const dagi_send *s)
 {
     for (dagi_early_pieces **link = &c->early.pieces; *link; link = &(*link)->next) {
         dagi_early_pieces *early = *link;
-        if (early->wire.root == s->scatter.root && early->wire.serial == s->scatter.serial) {
+        if (early->wire.root == s->number.root && early->wire.serial == s->number.serial) {
             *link = early->next;
             return early;
         }
@@ -68,7 +68,7 @@ void dagi_scatter_begin(dagi_comm *c, dagi_arrival *a)
 static dagi_arrival *find(const dagi_comm *c, const dagi_wire_pieces *wire)
 {
     dagi_arrival *a = c->scatters;
-    while (a && (a->send->scatter.root != wire->root || a->send->scatter.serial != wire->serial))
+    while (a && (a->send->number.root != wire->root || a->send->number.serial != wire->serial))
         a = a->next;
     return a;
 }

@@ -225,8 +225,8 @@ static void write_activate(const dagi_send *s, int32_t first, int32_t count, uin
         .dynamic = s->dynamic,
         .priority = s->priority,
         .index = scatter ? first : 0,
-        .root = s->scatter.root,
-        .serial = s->scatter.serial,
+        .root = s->number.root,
+        .serial = s->number.serial,
         .path = s->origin.path,
         .from = s->origin.from,
     };
@@ -457,12 +457,9 @@ void dagi_send_launch(dagi_comm *c, dagi_send *s)
 {
     size_t bulk = settle_how(c, s);
     dagi_agree_hold(s->pool);
+    s->number = (struct dagi_send_number){.serial = c->out.next_broadcast++, .root = c->rank};
     dagi_shape_settle(c, s, bulk);
     s->shares = 1;
-    if (s->shape == DAG_BCAST_SCATTER || s->to.pair) {
-        s->scatter.root = c->rank;
-        s->scatter.serial = c->out.next_serial_of_parts++;
-    }
     for (int32_t i = 0; i < s->to.ndest << s->to.pair; i += s->to.count[i])
         dagi_send_message(c, s, i, s->to.count[i]);
     dagi_send_finish(c, s);

@@ -42,9 +42,9 @@ struct dagi_send_to {
     dag_bcast_tree asked; /* at the producer: the shape that an edge names */
 };
 
-/* A broadcast of which a rank gets parts from several others: a SCATTER, or two trees. */
-struct dagi_send_scatter {
-    uint32_t serial; /* number of the broadcast at its root */
+/* By what its parts, and events of traces, tell a broadcast from others. */
+struct dagi_send_number {
+    uint32_t serial; /* at its root */
     int32_t root;
 };
 
@@ -75,7 +75,7 @@ typedef struct dagi_send {
     struct dagi_send_origin origin;
     uint32_t pool_id, hash;
     uint32_t mask, data; /* flows; those of them that are cargo */
-    struct dagi_send_scatter scatter;
+    struct dagi_send_number number;
     int32_t shares; /* messages not sent + transfers not complete + 1 during launch */
     uint16_t class_id;
     uint8_t nparams, ncargo, shape, poison;

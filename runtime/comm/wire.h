@@ -55,8 +55,9 @@ typedef struct dagi_wire_activate {
     uint8_t unused[2];
     uint64_t dynamic;
     int64_t priority; /* of an open pool: the position of the first reader, negated */
-    int32_t index, root; /* SCATTER: place in the list; it, and two trees: who numbers the broadcast */
-    uint32_t serial;     /* likewise */
+    int32_t index;   /* SCATTER: place in the list */
+    int32_t root;    /* who numbers the broadcast */
+    uint32_t serial; /* likewise */
     uint32_t unused2;
     uint64_t path, from; /* of the producer, for the trace; 0 where there is none */
 } dagi_wire_activate;

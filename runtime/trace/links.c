@@ -1,6 +1,10 @@
 /* What goes over the network, as its observer: events of the track of links. */
 #include "trace.h"
 
+#include <string.h>
+
+_Static_assert(sizeof(dag_bcast_tree) == (DAGT_BROADCAST_WORDS - 5) * sizeof(uint64_t), "a tree is two words");
+
 static void on_message(void *arg, int out, int peer, const void *data, size_t bytes)
 {
     struct dagi_trace *trace = arg;
@@ -29,6 +33,29 @@ static void on_transfer(void *arg, int out, int peer, uint32_t tag, size_t bytes
     e[2] = dagi_clock();
     e[3] = bytes;
     e[4] = tag;
+}
+
+void dagi_trace_broadcast(struct dagi_trace *trace, const dagi_trace_bcast *b)
+{
+    uint64_t *e = dagi_trace_records(trace) ? dagi_buffer_event(&trace->links, DAGT_BROADCAST_WORDS) : NULL;
+    if (!e)
+        return;
+    e[0] = dagi_trace_head(DAGT_BROADCAST, DAGT_BROADCAST_WORDS, b->cls, b->pool);
+    e[1] = dagi_clock();
+    e[2] = b->serial | (uint64_t)b->ranks << 32;
+    e[3] = b->bytes;
+    memcpy(&e[4], &b->seconds, sizeof e[4]);
+    memcpy(&e[5], &b->tree, sizeof b->tree);
+}
+
+void dagi_trace_received(struct dagi_trace *trace, int32_t root, uint32_t serial)
+{
+    uint64_t *e = dagi_trace_records(trace) ? dagi_buffer_event(&trace->links, 3) : NULL;
+    if (!e)
+        return;
+    e[0] = dagi_trace_head(DAGT_RECEIVED, 3, 0, (uint32_t)root);
+    e[1] = dagi_clock();
+    e[2] = serial;
 }
 
 static uint64_t on_clock(void)

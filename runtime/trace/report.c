@@ -1,9 +1,11 @@
 /* The report at the end of a run, made from its trace. */
 #include "trace.h"
 
+#include "../base/settings.h"
 #include "file/model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* All workers together, and what lies between the first task and the last. */
 typedef struct sums {
@@ -203,6 +205,38 @@ static void print_links(const dagt_trace *t, FILE *out)
         print_overlap(t, r, out);
 }
 
+static void print_broadcast(const dagt_broadcasts *b, FILE *out)
+{
+    char shape[128];
+    dag_bcast_tree tree;
+    memcpy(&tree, b->tree, sizeof tree);
+    double count = (double)b->count;
+    fprintf(out, "dag:   broadcasts of %s %s: %zu by %s, to %.3g ranks, %.4g kB each; ", b->program, b->cls, b->count,
+            dagi_bcast_name(&tree, shape, sizeof shape), (double)b->ranks / count, (double)b->bytes / count * 1e-3);
+    if (b->predicted > 0)
+        fprintf(out, "predicted %.3g s", b->predicted / count);
+    else
+        fputs("not predicted", out);
+    if (b->whole > 0)
+        fprintf(out, ", measured %.3g s, at most %.3g s", b->measured / (double)b->whole * 1e-9,
+                (double)b->most * 1e-9);
+    if (b->whole < b->count)
+        fprintf(out, "; %zu not seen to their end", b->count - b->whole);
+    fputc('\n', out);
+}
+
+static void print_broadcasts(const dagt_trace *t, FILE *out)
+{
+    enum { LISTED = 32 };
+    size_t n;
+    dagt_broadcasts *all = dagt_broadcasts_of(t, &n);
+    for (size_t i = 0; i < n && i < LISTED; i++)
+        print_broadcast(&all[i], out);
+    if (n > LISTED)
+        fprintf(out, "dag:   ... and %zu more classes and shapes of broadcasts\n", n - LISTED);
+    free(all);
+}
+
 /* ---- advice ------------------------------------------------------------------------------- */
 
 /* A tile size near `wanted`, a multiple of 16. */
@@ -271,6 +305,7 @@ void dagi_report_print(dagt_trace *t, FILE *out)
     print_workers(t, &s, out);
     print_streams(t, out);
     print_links(t, out);
+    print_broadcasts(t, out);
     fprintf(out, "dag:   %zu tasks stolen, %llu values copied because others still read them, "
             "%.4g MB of data sent\n", s.all.steals, (unsigned long long)s.renames,
             (double)s.bytes * 1e-6);

@@ -34,6 +34,13 @@ foreach(part IN ITEMS formats refused errors report progress)
     dag_add_script_test(trace_${part} LABELS integration PROCESSORS 2
         COMMAND ${files} ${part} "$<TARGET_FILE:trace_run>" "$<TARGET_FILE:dag_trace>" "${mpirun}")
 endforeach()
+if(DAG_HAVE_MPI AND TARGET dag_potrf AND Python3_FOUND AND NOT DAG_NO_TRACE)
+    dag_add_script_test(trace_broadcasts LABELS integration PROCESSORS 4
+        COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/trace/broadcasts.py" "${DAG_MPIRUN}"
+            "$<TARGET_FILE_DIR:dag_potrf>")
+else()
+    dag_leave_out(trace_broadcasts "MPI, BLAS or Python 3 is not part of this build")
+endif()
 dag_add_script_test(trace_browser LABELS integration PROCESSORS 2 TIMEOUT 180
     COMMAND ${files} browser "$<TARGET_FILE:trace_run>" "$<TARGET_FILE:dag_trace>" "${mpirun}")
 if(TARGET bench_tasks AND NOT DAG_SANITIZE AND NOT DAG_NO_TRACE)

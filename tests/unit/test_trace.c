@@ -228,7 +228,7 @@ static void add_words(file *f, const uint64_t *word, size_t n)
 static void add_head(file *f)
 {
     dagt_rank_head head = {.workers = 1, .begin = 1000, .end = 9000, .ns_per_tick = 2,
-                           .programs = 1, .pools = 1, .tracks = 3};
+                           .programs = 1, .pools = 1, .tracks = 4};
     memcpy(f->word + f->n, &head, sizeof head);
     f->n += sizeof head / 8;
     add_text(f, "prog");
@@ -262,6 +262,23 @@ static void add_device(file *f)
     ADD(f, DAGT_COPY | 5 << 8 | UINT64_C(4096) << 32, 2500, 6000, 3, DAGT_TASK_ID(0, 0, 1));
 }
 
+/* The rank sends two broadcasts of 100 bytes in a shape of two levels, to two ranks (which are told of as if they
+ * were here) and to one of which nothing is heard; what comes last is of nobody's broadcast. */
+static void add_links(file *f)
+{
+    const double half = .5;
+    uint64_t seconds;
+    memcpy(&seconds, &half, sizeof seconds);
+    ADD(f, DAGT_TRACK, DAGT_TRACK_LINKS, 5, 2 * 7 + 3 * 3);
+    ADD(f, DAGT_BROADCAST | 7 << 8 | UINT64_C(1) << 32, 2000, 6 | UINT64_C(1) << 32, 100, seconds, 0x21 | UINT64_C(4) << 32,
+        0);
+    ADD(f, DAGT_BROADCAST | 7 << 8 | UINT64_C(1) << 32, 2100, 5 | UINT64_C(2) << 32, 100, seconds, 0x21 | UINT64_C(4) << 32,
+        0);
+    ADD(f, DAGT_RECEIVED | 3 << 8, 2600, 5);
+    ADD(f, DAGT_RECEIVED | 3 << 8, 2500, 5);
+    ADD(f, DAGT_RECEIVED | 3 << 8, 7000, 7);
+}
+
 /* One rank with a worker: two tasks, the second of which follows the first, and it slept; a stream with
  * a third one, which follows both a copy of what the first has made and the second, and was told as if
  * it did not. */
@@ -273,6 +290,7 @@ static file example(void)
     add_head(&f);
     add_worker(&f);
     add_device(&f);
+    add_links(&f);
     f.word[start - 1] = f.n - start;
     return f;
 }
@@ -325,6 +343,31 @@ START_TEST(files_are_read_as_written)
     ck_assert_uint_eq(copy->critical, 1);
     free(steps);
     free(paths);
+    dagt_free(t);
+}
+END_TEST
+
+START_TEST(broadcasts_end_with_the_last_rank)
+{
+    file f = example();
+    char why[256] = "";
+    size_t n;
+    dagt_trace *t = read_bytes(&f, f.n * 8, why, sizeof why);
+    ck_assert_msg(t != NULL, "%s", why);
+    dagt_broadcasts *b = dagt_broadcasts_of(t, &n);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_str_eq(b->program, "prog");
+    ck_assert_str_eq(b->cls, "Task");
+    ck_assert_uint_eq(b->tree[0], 0x21);
+    ck_assert_uint_eq(b->tree[1], 4);
+    ck_assert_uint_eq(b->count, 2);
+    ck_assert_uint_eq(b->whole, 1);
+    ck_assert_uint_eq(b->ranks, 3);
+    ck_assert_uint_eq(b->bytes, 200);
+    ck_assert_double_eq(b->predicted, 1);
+    ck_assert_double_eq(b->measured, 1000); /* 2100..2600, ticks of 2 ns */
+    ck_assert_int_eq(b->most, 1000);
+    free(b);
     dagt_free(t);
 }
 END_TEST
@@ -387,6 +430,7 @@ START_TEST(damaged_files_do_no_harm)
         free(paths);
         free(dagt_classes(t, &n));
         free(dagt_links(t, &n));
+        free(dagt_broadcasts_of(t, &n));
         dagt_write_json(t, sink);
         dagt_write_html(t, sink);
         fclose(sink);
@@ -408,6 +452,7 @@ int main(void)
     tcase_add_test(clocks, clocks_too_near_each_other_tell_no_rate);
     tcase_add_test(clocks, the_clock_goes_on);
     tcase_add_test(files, files_are_read_as_written);
+    tcase_add_test(files, broadcasts_end_with_the_last_rank);
     tcase_add_test(files, overlaps_are_found);
     tcase_add_test(files, shorter_files_are_refused);
     tcase_add_loop_test(files, damaged_files_do_no_harm, 0, 3);

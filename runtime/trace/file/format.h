@@ -59,8 +59,14 @@ enum dagt_event {
      * it waited for, as of a task. */
     DAGT_COPY,
     DAGT_JOIN, /* both of two numbers; these */
+    /* Data of a task set out to other ranks. a: class, b: pool; time, number at this rank | ranks << 32,
+     * bytes, seconds that it is predicted to take (a double; 0 = not known), its tree: a dag_bcast_tree of
+     * include/dag/jdf.h, two words */
+    DAGT_BROADCAST,
+    DAGT_RECEIVED, /* all of a broadcast is here. b: its root; time, its number there */
     DAGT_EVENTS
 };
+enum { DAGT_BROADCAST_WORDS = 7 };
 
 /* Why a worker was idle. */
 enum dagt_cause {

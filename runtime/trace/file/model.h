@@ -68,6 +68,19 @@ typedef struct dagt_flight {
     int64_t path;         /* of copies: as of tasks */
 } dagt_flight;
 
+/* A broadcast as its root saw it set out, or (ranks = 0) as another rank had all of it. */
+enum { DAGT_TREE_WORDS = 4 }; /* a dag_bcast_tree, 32 bits each */
+typedef struct dagt_cast {
+    int64_t time;
+    uint64_t bytes;
+    double predicted; /* seconds; 0 = not known */
+    uint32_t tree[DAGT_TREE_WORDS];
+    uint32_t root, serial; /* who numbers it, its number */
+    uint32_t ranks; /* that it goes to */
+    uint32_t pool;  /* id */
+    uint16_t cls;
+} dagt_cast;
+
 /* Both of two causes; dagt_settle() finds what is said of them together. */
 typedef struct dagt_join {
     uint64_t from[2];
@@ -84,9 +97,10 @@ typedef struct dagt_track {
     dagt_span *spans;
     dagt_flight *flights;
     dagt_join *joins;
+    dagt_cast *casts; /* of the track of links */
     size_t *place; /* of a track of copies: 1 + index of the flight with that place, 0 = none */
     int32_t *params;
-    size_t ntasks, nspans, nflights, njoins, nplaces, nparams;
+    size_t ntasks, nspans, nflights, njoins, ncasts, nplaces, nparams;
     size_t steals;
 } dagt_track;
 
@@ -219,6 +233,22 @@ typedef struct dagt_link {
 dagt_link *dagt_links(const dagt_trace *t, size_t *n);
 /* "0", "0 host", "1 device 2": the ends of a link; returns `text`. */
 char *dagt_link_end(char *text, size_t size, uint32_t rank, int device);
+
+/* ---- cast.c ------------------------------------------------------------------------------- */
+
+/* Broadcasts of a class that took one shape; classes of one name and program on all ranks are one. From when
+ * the root lets one go until the tasks of the last rank have all of it. */
+typedef struct dagt_broadcasts {
+    const char *program, *cls;
+    uint32_t tree[DAGT_TREE_WORDS];
+    size_t count, whole; /* whole: of those, told of by all ranks that they go to */
+    uint64_t ranks, bytes; /* sums over all of them */
+    double predicted;  /* seconds, the sum; 0 = not known */
+    double measured;   /* nanoseconds, the sum over those that are whole */
+    int64_t most;      /* the longest of them */
+} dagt_broadcasts;
+/* In the order in which the first of each set out. NULL = out of memory or none; freed by the caller. */
+dagt_broadcasts *dagt_broadcasts_of(const dagt_trace *t, size_t *n);
 
 /* ---- json.c, html.c: nonzero = write error, errno says which ------------------------------- */
 

@@ -142,17 +142,18 @@ static void read_pools(reader *r, dagt_rank *rank)
 /* ---- tracks ------------------------------------------------------------------------------- */
 
 /* What becomes of the kinds of events, and the words that each has at least. */
-enum { NOTHING, TASK, SPAN, FLIGHT, JOIN };
+enum { NOTHING, TASK, SPAN, FLIGHT, JOIN, CAST };
 static const uint8_t sort[DAGT_EVENTS] = {
     [DAGT_TASK] = TASK,           [DAGT_BRIEF] = TASK,        [DAGT_IDLE] = SPAN,
     [DAGT_OUTSIDE] = SPAN,        [DAGT_COMM] = SPAN,         [DAGT_DRIVE] = SPAN,
     [DAGT_MESSAGE_OUT] = FLIGHT,  [DAGT_MESSAGE_IN] = FLIGHT, [DAGT_TRANSFER_OUT] = FLIGHT,
-    [DAGT_TRANSFER_IN] = FLIGHT,  [DAGT_COPY] = FLIGHT,       [DAGT_JOIN] = JOIN};
+    [DAGT_TRANSFER_IN] = FLIGHT,  [DAGT_COPY] = FLIGHT,       [DAGT_JOIN] = JOIN,
+    [DAGT_BROADCAST] = CAST,      [DAGT_RECEIVED] = CAST};
 static const uint8_t least[DAGT_EVENTS] = {
     [DAGT_TASK] = 6,        [DAGT_BRIEF] = 4,      [DAGT_IDLE] = 3,         [DAGT_OUTSIDE] = 3,
     [DAGT_COMM] = 3,        [DAGT_DRIVE] = 3,      [DAGT_STEAL] = 2,        [DAGT_MESSAGE_OUT] = 3,
     [DAGT_MESSAGE_IN] = 3,  [DAGT_TRANSFER_OUT] = 5, [DAGT_TRANSFER_IN] = 5, [DAGT_COPY] = 5,
-    [DAGT_JOIN] = 3};
+    [DAGT_JOIN] = 3,        [DAGT_BROADCAST] = DAGT_BROADCAST_WORDS, [DAGT_RECEIVED] = 3};
 
 static void count_events(const uint64_t *at, const uint64_t *end, dagt_track *t)
 {
@@ -165,6 +166,7 @@ static void count_events(const uint64_t *at, const uint64_t *end, dagt_track *t)
             t->nspans += sort[kind] == SPAN;
             t->nflights += sort[kind] == FLIGHT;
             t->njoins += sort[kind] == JOIN;
+            t->ncasts += sort[kind] == CAST;
             t->nparams += sort[kind] == TASK ? 2 * words : 0;
         }
         at += words;
@@ -219,6 +221,23 @@ static void read_flight(const reader *r, const uint64_t *e, unsigned kind, dagt_
     };
 }
 
+/* What goes to nobody is none. */
+static void read_cast(const reader *r, const uint64_t *e, unsigned kind, dagt_track *t)
+{
+    dagt_cast c = {.time = time_of(r, e[1]), .serial = (uint32_t)e[2], .root = (uint32_t)(e[0] >> 32)};
+    if (kind == DAGT_BROADCAST) {
+        c.root = (uint32_t)r->head->rank;
+        c.ranks = (uint32_t)(e[2] >> 32);
+        c.bytes = e[3];
+        memcpy(&c.predicted, &e[4], sizeof c.predicted);
+        memcpy(c.tree, &e[5], sizeof c.tree);
+        c.pool = (uint32_t)(e[0] >> 32);
+        c.cls = (uint16_t)(e[0] >> 16);
+    }
+    if (kind == DAGT_RECEIVED || c.ranks > 0)
+        t->casts[t->ncasts++] = c;
+}
+
 static void read_event(const reader *r, const uint64_t *e, unsigned kind, unsigned words,
                        dagt_track *t, previous *before)
 {
@@ -230,6 +249,8 @@ static void read_event(const reader *r, const uint64_t *e, unsigned kind, unsign
         t->steals++;
     } else if (sort[kind] == FLIGHT) {
         read_flight(r, e, kind, t);
+    } else if (sort[kind] == CAST) {
+        read_cast(r, e, kind, t);
     } else if (sort[kind] == JOIN) {
         t->joins[t->njoins++] = (dagt_join){.from = {e[1], e[2]}};
     } else {
@@ -281,9 +302,10 @@ static void read_track(reader *r, dagt_track *t)
     t->spans = calloc(t->nspans + 1, sizeof *t->spans);
     t->flights = calloc(t->nflights + 1, sizeof *t->flights);
     t->joins = calloc(t->njoins + 1, sizeof *t->joins);
+    t->casts = calloc(t->ncasts + 1, sizeof *t->casts);
     t->params = calloc(t->nparams + MOST_PARAMS, sizeof *t->params); /* whatever a class claims */
-    t->ntasks = t->nspans = t->nflights = t->njoins = t->nparams = 0;
-    if (!t->tasks || !t->spans || !t->flights || !t->joins || !t->params) {
+    t->ntasks = t->nspans = t->nflights = t->njoins = t->ncasts = t->nparams = 0;
+    if (!t->tasks || !t->spans || !t->flights || !t->joins || !t->casts || !t->params) {
         r->bad = r->no_memory = true;
         return;
     }
@@ -431,6 +453,7 @@ void dagt_free(dagt_trace *t)
             free(rank->tracks[k].spans);
             free(rank->tracks[k].flights);
             free(rank->tracks[k].joins);
+            free(rank->tracks[k].casts);
             free(rank->tracks[k].place);
             free(rank->tracks[k].params);
         }
