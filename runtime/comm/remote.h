@@ -458,8 +458,8 @@ void dagi_observe_outlook(dagi_comm *c);
 /* All data of a broadcast are here. */
 static inline void dagi_observe_received(const dagi_comm *c, int ncargo, int32_t root, uint32_t serial)
 {
-    if (DAGI_TRACE(c->ctx) && ncargo > 0)
-        dagi_trace_received(DAGI_TRACE(c->ctx), root, serial);
+    if (c->engine->observer && ncargo > 0)
+        c->engine->observer->received(c->engine->observer_arg, root, serial);
 }
 
 /* wave.c */

@@ -126,9 +126,9 @@ void dagi_comm_way(const dag_context *ctx, size_t bytes, int ranks, dag_bcast_wa
     dagi_shape_tell(ctx, &nodes, &c->trees.link, near, bytes, ranks, way);
 }
 
-/* For the trace, in which it begins now. What it is predicted to take counts the bytes inside of its messages, too. */
-static void record(dagi_comm *c, const dagi_send *s, size_t bulk, const dagi_tree_census *census,
-                   const dag_bcast_tree *tree, double seconds)
+/* Tell who watches that it begins now. What it is predicted to take counts the bytes inside of its messages, too. */
+static void tell(dagi_comm *c, const dagi_send *s, size_t bulk, const dagi_tree_census *census,
+                 const dag_bcast_tree *tree, double seconds)
 {
     size_t bytes = 0;
     for (int i = 0; i < s->ncargo; i++) {
@@ -137,10 +137,9 @@ static void record(dagi_comm *c, const dagi_send *s, size_t bulk, const dagi_tre
     }
     if (bytes != bulk)
         seconds = dagi_tree_settled(&c->trees.ways, tree, tree, bytes, census, cuts_of(s), &c->trees.link)->last;
-    dagi_trace_broadcast(DAGI_TRACE(c->ctx),
-                         &(dagi_trace_bcast){.cls = s->class_id, .pool = s->pool_id, .serial = s->number.serial,
-                                             .ranks = (uint32_t)s->to.ndest, .bytes = bytes, .seconds = seconds,
-                                             .tree = *tree});
+    const dagi_broadcast b = {.pool = s->pool_id, .cls = s->class_id, .serial = s->number.serial,
+                              .ranks = (uint32_t)s->to.ndest, .bytes = bytes, .seconds = seconds, .tree = *tree};
+    c->engine->observer->broadcast(c->engine->observer_arg, &b);
 }
 
 void dagi_shape_settle(dagi_comm *c, dagi_send *s, size_t bulk)
@@ -156,8 +155,8 @@ void dagi_shape_settle(dagi_comm *c, dagi_send *s, size_t bulk)
     else
         dagi_tree_plan(&way->tree, DAGI_TREE_ALONE, &c->trees.nodes, c->rank, s->to.dests, s->to.count,
                        s->to.ndest);
-    if (DAGI_TRACE(c->ctx) && dagi_trace_records(DAGI_TRACE(c->ctx)) && s->ncargo > 0) {
+    if (c->engine->observer && s->ncargo > 0) {
         const dag_bcast_tree tree = way->tree; /* which may give place to another */
-        record(c, s, bulk, &census, &tree, way->last);
+        tell(c, s, bulk, &census, &tree, way->last);
     }
 }

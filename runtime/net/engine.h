@@ -119,6 +119,17 @@ static inline int64_t dagi_bulk_weight(size_t bytes, int64_t parts, int64_t coun
 /* First byte of messages of the trace; whoever observes handles them. */
 #define DAGI_AM_TRACE 0xfe
 
+/* A broadcast at its root. */
+typedef struct dagi_broadcast {
+    uint32_t pool;   /* id */
+    uint16_t cls;    /* of the task whose data it has */
+    uint32_t serial; /* of this root */
+    uint32_t ranks;  /* that it goes to */
+    uint64_t bytes;
+    double seconds;  /* that it is predicted to take; 0 = not known */
+    dag_bcast_tree tree;
+} dagi_broadcast;
+
 /* Who watches what goes over the network. All are called under the progress lock. */
 typedef struct dagi_observer {
     /* A message is sent (out) or handled. */
@@ -126,6 +137,10 @@ typedef struct dagi_observer {
     /* A bulk transfer that clock() saw begin is complete. */
     void (*transfer)(void *arg, int out, int peer, uint32_t tag, size_t bytes, uint64_t begin);
     uint64_t (*clock)(void);
+    /* A broadcast sets out. */
+    void (*broadcast)(void *arg, const dagi_broadcast *b);
+    /* All of number `serial` of rank `root` is here. */
+    void (*received)(void *arg, int32_t root, uint32_t serial);
     /* A message of the trace has come. */
     void (*trace)(void *arg, int source, const void *data, size_t bytes);
 } dagi_observer;

@@ -35,8 +35,9 @@ static void on_transfer(void *arg, int out, int peer, uint32_t tag, size_t bytes
     e[4] = tag;
 }
 
-void dagi_trace_broadcast(struct dagi_trace *trace, const dagi_trace_bcast *b)
+static void on_broadcast(void *arg, const dagi_broadcast *b)
 {
+    struct dagi_trace *trace = arg;
     uint64_t *e = dagi_trace_records(trace) ? dagi_buffer_event(&trace->links, DAGT_BROADCAST_WORDS) : NULL;
     if (!e)
         return;
@@ -48,8 +49,9 @@ void dagi_trace_broadcast(struct dagi_trace *trace, const dagi_trace_bcast *b)
     memcpy(&e[5], &b->tree, sizeof b->tree);
 }
 
-void dagi_trace_received(struct dagi_trace *trace, int32_t root, uint32_t serial)
+static void on_received(void *arg, int32_t root, uint32_t serial)
 {
+    struct dagi_trace *trace = arg;
     uint64_t *e = dagi_trace_records(trace) ? dagi_buffer_event(&trace->links, 3) : NULL;
     if (!e)
         return;
@@ -73,5 +75,7 @@ const dagi_observer dagi_trace_observer = {
     .message = on_message,
     .transfer = on_transfer,
     .clock = on_clock,
+    .broadcast = on_broadcast,
+    .received = on_received,
     .trace = on_trace,
 };

@@ -289,23 +289,6 @@ void dagi_trace_pool_end(struct dagi_trace *trace, const dag_taskpool *pool,
                          const dag_pool_stats *stats);
 extern const dagi_observer dagi_trace_observer;
 
-/* ---- broadcasts (links.c); the caller holds comm's lock -------------------------------------- */
-
-/* A broadcast at its root. */
-typedef struct dagi_trace_bcast {
-    uint16_t cls;
-    uint32_t pool;
-    uint32_t serial; /* of this root */
-    uint32_t ranks;  /* that it goes to */
-    uint64_t bytes;
-    double seconds;  /* that it is predicted to take; 0 = not known */
-    dag_bcast_tree tree;
-} dagi_trace_bcast;
-/* It sets out now. */
-void dagi_trace_broadcast(struct dagi_trace *trace, const dagi_trace_bcast *b);
-/* All of number `serial` of rank `root` is here now. */
-void dagi_trace_received(struct dagi_trace *trace, int32_t root, uint32_t serial);
-
 /* ---- devices (device.c) ------------------------------------------------------------------- */
 
 /*
