@@ -247,6 +247,35 @@ static int refusals(void)
     return failed + (dag_fini(ctx) != DAG_SUCCESS);
 }
 
+/* Both factors are one matrix: the program then takes whole tiles of it, and the graph sees it by two views. */
+static int squares(void)
+{
+    dag_context *ctx = split_start("split_product", 2, 5, "cost", 0);
+    const dag_matrix_desc desc = {.prec = DAG_Z, .m = 41, .n = 41, .nb = 12, .p = dag_size(ctx), .q = 1};
+    int failed = 0;
+    for (int way = 0; way < 9; way++) {
+        dag_matrix *of[3] = {NULL};
+        dag_status status = DAG_SUCCESS;
+        for (int i = 0; i < 3 && status == DAG_SUCCESS; i++) {
+            status = dag_matrix_new(ctx, &desc, &of[i]);
+            if (status == DAG_SUCCESS)
+                status = dag_plrnt(ctx, of[i], i > 0);
+        }
+        for (int i = 0; i < 2 && status == DAG_SUCCESS; i++)
+            status = (i ? dag_gemm_inserted : dag_gemm)(ctx, ways[way % 3], ways[way / 3], 0.5, of[0], of[0], -1,
+                                                        of[i + 1]);
+        if (status == DAG_SUCCESS && dag_devices(ctx) == 0)
+            status = dag_matrix_each_local(of[1], split_same, of[2]);
+        if (status != DAG_SUCCESS)
+            fprintf(stderr, "split_product: a square, op %d %d: %s %s\n", way % 3, way / 3, dag_strerror(status),
+                    dag_message(ctx));
+        failed += status != DAG_SUCCESS;
+        for (int i = 0; i < 3; i++)
+            dag_matrix_free(of[i]);
+    }
+    return failed + (dag_fini(ctx) != DAG_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "pairs";
@@ -269,7 +298,7 @@ int main(int argc, char **argv)
     failed += count == 0; /* no grid has so many places: nothing would be tested */
     for (int k = 0; k < count; k++)
         failed += run(&cases[k], &h);
-    failed += refusals();
+    failed += refusals() + squares();
     if (rank == 0)
         printf("split_product: %d cases (%s) on %d ranks, %d failed\n", count, what, l.ranks, failed);
     free(cases);
