@@ -296,9 +296,14 @@ class Results(Case):
             r, = self.good("dag_posv", "--n", 150, "--nb", 40, "--uplo", uplo, "--mixed", "--split", "2,8",
                            "--check", ranks=RANKS[-1])
             self.assertIn(r["iter"], range(1, 6))
-            self.good("dag_potrf", "--n", 150, "--nb", 40, "--uplo", uplo, "--insert", "--split", "2,8", "--check",
-                      ranks=RANKS[-1])
-        self.bad(3, "go together in dag_potrf alone", "dag_geqrf", "--insert", "--split", "2,8")
+            r, = self.good("dag_potrf", "--n", 150, "--nb", 40, "--uplo", uplo, "--insert", "--split", "2,8", "--check",
+                           ranks=RANKS[-1])
+            self.assertIs(r["insert"], True)
+        for driver in "dag_geqrf", "dag_gemm":
+            r, = self.good(driver, "--n", 150, "--nb", 40, "--insert", "--split", "2,8", "--check", ranks=RANKS[-1])
+            self.assertIs(r["insert"], True)
+            self.bad(1, "2 narrow tiles of width 8 do not fit", driver, "--n", 50, "--nb", 15, "--insert", "--split",
+                     "2,8")
         large = self.file("%%MatrixMarket matrix array real general\n2 2\n1e200\n1\n1\n3\n")
         r, = self.good("dag_gesv", "--matrix", large, "--mixed", "--check")
         self.assertEqual(r["iter"], -2)
