@@ -117,7 +117,7 @@ dag_status dag_gemm_inserted(dag_context *ctx, dag_trans transa, dag_trans trans
                              dag_dcomplex alpha, dag_matrix *A, dag_matrix *B, dag_dcomplex beta,
                              dag_matrix *C)
 {
-    struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C, 1};
+    struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C, 0};
     dagi_check c = check_gemm((dagi_entry){"dag_gemm_inserted", DAGI_ANY}, &g);
     if (!dagi_check_agreed(&c))
         return c.status;

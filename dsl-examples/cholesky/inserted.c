@@ -50,36 +50,18 @@ static dag_side side_of(const step *s)
 #include <dag/precision_undef.h>
 
 enum { POTRF, TRSM, HERK, GEMM, KERNELS };
-#define KERNEL(NAME, BODY, DEVICE, MAIN, ...)                                                      \
-    {                                                                                              \
-        .name = NAME, .ntiles = sizeof((dag_tile_access[]){__VA_ARGS__}) / sizeof(dag_tile_access), \
-        .access = {__VA_ARGS__}, .main = MAIN, .body = BODY, .device = DEVICE,                      \
-        .priority = dagi_step_priority                                                             \
-    }
 #define TABLE(p)                                                                                   \
     {                                                                                              \
         [POTRF] = {.name = "POTRF", .ntiles = 1, .access = {DAG_TILE_RW}, .body = potrf_##p,       \
                    .device = potrf_device_##p, .workspace = potrf_room_##p,                        \
                    .priority = dagi_step_priority},                                                \
-        [TRSM] = KERNEL("TRSM", trsm_##p, trsm_device_##p, 1, DAG_TILE_READ, DAG_TILE_RW),         \
-        [HERK] = KERNEL("HERK", herk_##p, herk_device_##p, 1, DAG_TILE_READ, DAG_TILE_RW),         \
-        [GEMM] = KERNEL("GEMM", gemm_##p, gemm_device_##p, 2, DAG_TILE_READ, DAG_TILE_READ,        \
-                        DAG_TILE_RW)                                                               \
+        [TRSM] = DAGI_DEVICE_STEP("TRSM", trsm_##p, trsm_device_##p, 1, DAG_TILE_READ, DAG_TILE_RW), \
+        [HERK] = DAGI_DEVICE_STEP("HERK", herk_##p, herk_device_##p, 1, DAG_TILE_READ, DAG_TILE_RW), \
+        [GEMM] = DAGI_DEVICE_STEP("GEMM", gemm_##p, gemm_device_##p, 2, DAG_TILE_READ,              \
+                                  DAG_TILE_READ, DAG_TILE_RW)                                      \
     }
 static const dag_insert_kernel kernels[4][KERNELS] = {
     [DAG_S] = TABLE(s), [DAG_D] = TABLE(d), [DAG_C] = TABLE(c), [DAG_Z] = TABLE(z)};
-
-/* As dag_insert_desc.place. */
-static int columns_place(const dag_tile *tile)
-{
-    const dag_split_columns *columns = (const dag_split_columns *)(const void *)tile->collection;
-    int64_t at[3];
-    if (columns->split.desc.placement != DAG_SPLIT_STATIC)
-        return -1;
-    dag_split_columns_index(columns, tile->i, tile->j, at);
-    int64_t home = dag_split_home(&columns->split, at[0], at[1], at[2]);
-    return home == DAG_SPLIT_HOST ? DAG_HOST : (int)home + 1;
-}
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
@@ -173,7 +155,7 @@ dag_status dag_potrf_inserted(dag_context *ctx, dag_uplo uplo, dag_matrix *A, in
         g.b = cut.split.b;
     }
     g.p = dagi_inserting_placed(ctx, "potrf", g.kernel, KERNELS, (dag_collection *[]){g.A}, 1,
-                                split ? columns_place : NULL);
+                                split ? dagi_columns_place : NULL);
     insert_potrf(&g);
     return dagi_inserting_end(&g.p, info);
 }

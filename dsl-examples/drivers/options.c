@@ -307,9 +307,6 @@ static int check_together(const options *o, const option_scope *scope)
         if ((o->given & OPT_BIT(pairs[i].a)) && (o->given & OPT_BIT(pairs[i].b)))
             return usage_error(scope, "--%s and --%s do not go together: %s",
                                table[pairs[i].a].name, table[pairs[i].b].name, pairs[i].why);
-    if ((o->given & OPT_BIT(OPT_INSERT)) && (o->given & OPT_BIT(OPT_SPLIT)) && strcmp(scope->program, "dag_potrf") != 0)
-        return usage_error(scope, "--insert and --split go together in dag_potrf alone: else what is inserted has tiles "
-                           "of one size");
     if (o->mixed && dag_precision_real(o->prec) != DAG_D)
         return usage_error(scope, "--mixed solves in double precision with factors in single "
                            "precision: it needs --prec d or z");

@@ -5,10 +5,18 @@
 #include "two_sizes.h"
 
 #include <dag/kernels.h>
+#include <dag/progress.h>
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+
+/* What is said of the last run when its context has ended. */
+static struct {
+    const char *program; /* NULL: nothing */
+    int open;            /* 1: the object of JSON waits for it */
+    dag_pool_times times;
+} ending;
 
 void results_number(const char *key, double x)
 {
@@ -208,7 +216,32 @@ void results_json(const driver *d, const dag_context *ctx, const options *o, con
     print_options(d, o);
     print_devices(ctx);
     print_shares(ctx);
-    printf("}\n");
+    ending.open = ending.program != NULL;
+    if (!ending.open)
+        printf("}\n");
+}
+
+void results_await_end(dag_context *ctx, const driver *d)
+{
+    ending.program = d->name;
+    ending.times = (dag_pool_times){NAN, NAN, NAN, NAN, NAN};
+    dag_pool_times_at_end(ctx, ending.program, &ending.times);
+}
+
+bool results_ended(void)
+{
+    const dag_pool_times *t = &ending.times;
+    if (!ending.open)
+        return false;
+    printf(", \"insert_times\": {\"program\": \"%s\"", ending.program);
+    results_number("total_s", t->total);
+    results_number("computation_s", t->computation);
+    results_number("communication_s", t->communication);
+    results_number("hidden", t->hidden);
+    results_number("generation_s", t->generation);
+    printf("}}\n");
+    ending.open = 0;
+    return true;
 }
 
 /* What became of mixed precision. */

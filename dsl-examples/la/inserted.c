@@ -1,11 +1,18 @@
 /* Programs that insert their tasks, from their beginning to their end. */
 #include "la/inserted.h"
 
+#include <dag/split.h>
+
 #include <stdlib.h>
 
 int64_t dagi_step_priority(const void *args)
 {
     return ((const dagi_step *)args)->priority;
+}
+
+int dagi_columns_place(const dag_tile *tile)
+{
+    return dag_split_columns_place(dag_insert_scratch_like(tile->collection), tile->i, tile->j);
 }
 
 dagi_inserting dagi_inserting_begin(dag_context *ctx, const char *name,

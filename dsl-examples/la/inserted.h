@@ -20,6 +20,17 @@ int64_t dagi_step_priority(const void *args);
         .name = NAME, .ntiles = sizeof((dag_tile_access[]){__VA_ARGS__}) / sizeof(dag_tile_access), \
         .access = {__VA_ARGS__}, .main = MAIN, .body = BODY, .priority = dagi_step_priority        \
     }
+/* The same with a body for devices. */
+#define DAGI_DEVICE_STEP(NAME, BODY, DEVICE, MAIN, ...)                                     \
+    {                                                                                              \
+        .name = NAME, .ntiles = sizeof((dag_tile_access[]){__VA_ARGS__}) / sizeof(dag_tile_access), \
+        .access = {__VA_ARGS__}, .main = MAIN, .body = BODY, .device = DEVICE,                      \
+        .priority = dagi_step_priority                                                             \
+    }
+
+/* dag_insert_desc.place where tiles have columns of two widths: dag_split_columns_place(), also of tiles without
+ * memory that are like such columns. */
+int dagi_columns_place(const dag_tile *tile);
 
 /* A program under way. What fails is kept, and the calls behind it do nothing but end it. */
 typedef struct dagi_inserting {

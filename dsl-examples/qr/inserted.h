@@ -4,6 +4,7 @@
 
 #include "la/check.h"
 
+#include <dag/split.h>
 #include <dag/view.h>
 
 /* What geqrf.jdf calls by the same names. */
@@ -14,6 +15,15 @@ typedef struct qr_stacks {
     int P, W, H, KT, BLOCK;
 } qr_stacks;
 
-dag_status dagi_geqrf_inserted(dag_context *ctx, const qr_stacks *q);
+/* Tiles without memory where the columns of stacks are cut into columns of two widths: T, and the top of a stack. */
+typedef struct qr_cut_shapes {
+    dag_shape narrow_t, rest_t, narrow_top, rest_top;
+} qr_cut_shapes;
+
+/* In split.c. */
+qr_cut_shapes dagi_geqrf_cut_shapes(const qr_stacks *q, const dag_split_desc *cut);
+
+/* `cut`: as in split.h, or NULL: tiles have one size. */
+dag_status dagi_geqrf_inserted(dag_context *ctx, const qr_stacks *q, const dag_split_desc *cut);
 
 #endif

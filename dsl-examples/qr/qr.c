@@ -212,15 +212,16 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, i
                                        ahead));
 }
 
-/* The same by a program that inserts the tasks, or with tiles of two sizes. */
-static dag_status factor_other(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, const dag_split_desc *cut)
+/* The same by a program that inserts the tasks, or with tiles of two sizes, or both. */
+static dag_status factor_other(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, bool inserted,
+                               const dag_split_desc *cut)
 {
     dag_pieces S;
     dag_view_pieces(slab, qr->tiles, qr->stacks, &S);
     const qr_stacks q = {.S = &S, .TF = qr->T, .TT = qr->tree, .P = qr->rows, .W = qr->stacks,
                          .HS = {qr->nb, qr->nb, dag_precision_size(qr->prec)},
                          .H = qr->tiles, .KT = qr->panels, .BLOCK = qr->block};
-    return cut != NULL ? dagi_geqrf_split(ctx, &q, cut) : dagi_geqrf_inserted(ctx, &q);
+    return inserted ? dagi_geqrf_inserted(ctx, &q, cut) : dagi_geqrf_split(ctx, &q, cut);
 }
 
 /* Panel after panel on the calling thread, if that is best. What fails is memory. */
@@ -287,7 +288,7 @@ static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
     dagi_check_present(&c, "qr", qr);
     if (o.stack < 0 || o.block < 0 || o.lookahead < 0)
         dagi_check_fail(&c, "options must not be negative");
-    bool split = !inserted && check_cut(&c, A, &o, &cut), graph = !split && !inserted;
+    bool split = check_cut(&c, A, &o, &cut), graph = !split && !inserted;
     if (c.status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
         c.status = dag_error(ctx, DAG_ERR_NOMEM, "%s: no memory", entry.name);
     dag_status status = DAG_SUCCESS;
@@ -309,7 +310,7 @@ static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
         status = dagi_la_agreed(ctx, entry.name, status);
         if (status == DAG_SUCCESS && !empty)
             status = graph ? factor(ctx, slab, made, o.lookahead - 1)
-                           : factor_other(ctx, slab, made, split ? &cut : NULL);
+                           : factor_other(ctx, slab, made, inserted, split ? &cut : NULL);
         c.status = dagi_la_slab_end(A, slab, 1, status);
     }
     if (c.status == DAG_SUCCESS)

@@ -31,6 +31,15 @@ static int64_t height(const dag_pieces *S)
     return most;
 }
 
+qr_cut_shapes dagi_geqrf_cut_shapes(const qr_stacks *q, const dag_split_desc *cut)
+{
+    const dag_matrix *S = &q->S->super;
+    int64_t narrow = at_least_one(cut->s > 0 ? cut->b : 0);
+    int64_t rest = at_least_one(least(S->nb - (cut->s > 0 ? cut->s * cut->b : 0), S->n)); /* tiles may be wider */
+    size_t size = dag_precision_size(S->prec);
+    return (qr_cut_shapes){{narrow, narrow, size}, {rest, rest, size}, {S->nb, narrow, size}, {S->nb, rest, size}};
+}
+
 dag_status dagi_geqrf_split(dag_context *ctx, const qr_stacks *q, const dag_split_desc *cut)
 {
     typedef dag_taskpool *make(dag_context *, dag_split *, dag_matrix *, dag_matrix *, dag_shape *, dag_shape *,
@@ -42,15 +51,11 @@ dag_status dagi_geqrf_split(dag_context *ctx, const qr_stacks *q, const dag_spli
     dag_status status = dag_split_view(S, cut, &view);
     if (status != DAG_SUCCESS)
         return status;
-    int64_t nb = S->nb, rest = least(nb - cut->s * view.b, S->n); /* tiles may be wider than the matrix */
-    size_t size = dag_precision_size(S->prec);
-    dag_shape top = {nb, nb, size}, narrow_top = {nb, at_least_one(view.b), size},
-              rest_top = {nb, at_least_one(rest), size};
-    dag_shape narrow = {narrow_top.n, narrow_top.n, size}, wide = {rest_top.n, rest_top.n, size};
-    dag_shape stack = {height(q->S), least(nb, S->n), size};
+    qr_cut_shapes x = dagi_geqrf_cut_shapes(q, cut);
+    dag_shape top = q->HS, stack = {height(q->S), least(S->nb, S->n), top.elem};
     bool tile = cut->update == DAG_SPLIT_BY_TILE;
     (void)dag_kernels_init(NULL);
-    return dag_run(ctx, of[S->prec](ctx, &view, q->TF, q->TT != NULL ? q->TT : q->TF, &top, &narrow_top,
-                                    &rest_top, &narrow, &wide, &stack, q->P, q->W, q->TT != NULL, q->H, q->KT,
-                                    cut->s, tile, tile ? 0 : view.C - 1));
+    return dag_run(ctx, of[S->prec](ctx, &view, q->TF, q->TT != NULL ? q->TT : q->TF, &top, &x.narrow_top,
+                                    &x.rest_top, &x.narrow_t, &x.rest_t, &stack, q->P, q->W, q->TT != NULL, q->H,
+                                    q->KT, cut->s, tile, tile ? 0 : view.C - 1));
 }

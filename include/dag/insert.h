@@ -87,6 +87,9 @@ typedef struct dag_insert_scratch {
 void dag_insert_scratch_init(dag_insert_scratch *scratch, const dag_collection *like,
                              const dag_shape *shape, const char *name);
 
+/** What such a collection is like; of another collection: itself. */
+const dag_collection *dag_insert_scratch_like(const dag_collection *collection);
+
 /** A tile in a body: column-major, items as in the collection. */
 typedef struct dag_tile_view {
     void *ptr;

@@ -1,7 +1,8 @@
 /**
  * @file progress.h
  * How far the taskpools of a context are, and where the time of their tasks went, for a program that wants to
- * tell: with the setting `progress`. How much of their communication was hidden: with `overlap`, a trace or a report.
+ * tell: with the setting `progress`. How much of their communication was hidden, and what a pool took: with `overlap`,
+ * a trace or a report.
  */
 #ifndef DAG_PROGRESS_H
 #define DAG_PROGRESS_H
@@ -44,6 +45,24 @@ typedef int dag_overlap_phase(void *arg, const char *program, int rank, int peer
  * on others. The last call counts.
  */
 void dag_overlap_at_end(dag_context *context, int phases, dag_overlap_phase *phase, void *arg, dag_overlap *sums);
+
+/** Where the time of a pool went, in seconds: the columns of Table I of Song and Dongarra's paper on programs that
+ *  insert their tasks. All but `hidden` are at most `total`. */
+typedef struct dag_pool_times {
+    double total;         /**< from its beginning to its end on all ranks */
+    double computation;   /**< bodies of it ran on the busiest worker, or stream of a device, of all ranks */
+    double communication; /**< meanwhile something was on its way from or to a rank: the mean of the ranks */
+    double hidden;        /**< share of that in which the rank had a body running; NaN: nothing was on its way */
+    double generation;    /**< the application thread inserted its tasks and ran none: the most of all ranks */
+} dag_pool_times;
+
+/**
+ * Ask for the times of the last pool of that program, for dag_insert_begin() dag_insert_desc.name. dag_fini() then sets
+ * *times; they are left as they are where none was recorded (settings `overlap`, `trace`, `report`), and in a simulated
+ * run. Of a graph `generation` is what the application does before it waits. On rank 0; nothing happens on others. The
+ * last call counts; `program` and `times` stay until then.
+ */
+void dag_pool_times_at_end(dag_context *context, const char *program, dag_pool_times *times);
 
 #ifdef __cplusplus
 }

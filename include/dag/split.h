@@ -82,6 +82,10 @@ dag_status dag_split_columns_view(const dag_matrix *a, const dag_split_desc *des
 /** The indices in `split` of what has two here. Pure. */
 void dag_split_columns_index(const dag_split_columns *columns, int64_t i, int64_t j, int64_t index[3]);
 
+/** For dag_insert_desc.place: where tasks run whose main tile is (i, j) of `collection`, DAG_HOST (0), 1 more than the
+ *  number of a device, or negative for any; of a collection that is not one of these: any. Pure. */
+int dag_split_columns_place(const dag_collection *collection, int64_t i, int64_t j);
+
 /**
  * Where A(i, j, c) belongs, on the rank that owns it: DAG_SPLIT_HOST, for c < s or without devices, else
  * the number of a device, for what dag_split_desc.devices says. Pure.

@@ -187,14 +187,16 @@ static void say_where(dagi_verdict *mine, const dagi_verdict *other)
            mine->mark[(same + 1) * x - 1] == other->mark[(same + 1) * y - 1])
         same++;
     int low = mine->marks_of < other->marks_of ? mine->marks_of : other->marks_of;
+    int64_t tasks = mine->tasks > other->tasks ? mine->tasks : other->tasks;
     snprintf(mine->message, sizeof mine->message, DAGI_DOOR_DIFFERS, low, mine->marks_of + other->marks_of - low,
-             (long long)(same * each), (long long)dagi_door_bound(same * each, each));
+             (long long)(same * each), (long long)dagi_door_bound(same * each, each, tasks));
 }
 
-static void copy_marks(dagi_verdict *mine, const void *mark, int n, int64_t each, int of)
+static void copy_marks(dagi_verdict *mine, const void *mark, int n, int64_t each, int64_t tasks, int of)
 {
     mine->nmarks = n;
     mine->mark_each = each;
+    mine->tasks = tasks;
     mine->marks_of = of;
     if (n > 0)
         memcpy(mine->mark, mark, (size_t)n * sizeof *mine->mark);
@@ -227,7 +229,7 @@ static void merge(dagi_comm *c, dagi_verdict *mine, const dagi_verdict *other)
     }
     if (!mine->hash) {
         mine->hash = other->hash;
-        copy_marks(mine, other->mark, other->nmarks, other->mark_each, other->marks_of);
+        copy_marks(mine, other->mark, other->nmarks, other->mark_each, other->tasks, other->marks_of);
     }
 }
 
@@ -248,6 +250,7 @@ static void send_verdict(dagi_comm *c, int dest, int kind, uint32_t id, const da
     memcpy(behind, v->message, text);
     if (kind == DAGI_WIRE_END_UP) {
         wire.mark_each = v->mark_each;
+        wire.tasks = v->tasks;
         wire.nmarks = v->nmarks;
         wire.marks_of = v->marks_of;
         memcpy(behind + text, v->mark, (size_t)v->nmarks * sizeof *v->mark);
@@ -351,7 +354,7 @@ void dagi_comm_pool_local_end(struct dagi_worker *w, dag_taskpool *pool, dag_sta
     };
     const struct dagi_door *door = dagi_pool(pool)->door;
     if (door)
-        copy_marks(&item->verdict, door->marks.hash, door->marks.n, door->marks.each, c->rank);
+        copy_marks(&item->verdict, door->marks.hash, door->marks.n, door->marks.each, door->marks.tasks, c->rank);
     snprintf(item->verdict.message, sizeof item->verdict.message, "%s", message ? message : "");
     dagi_comm_post(c, &item->item);
     if (dagi_comm_enter(c, w))
@@ -377,7 +380,7 @@ void dagi_agree_message(dagi_comm *c, int kind, const void *data, size_t bytes)
     memcpy(v.message, bytes_of(data) + sizeof wire, text);
     if (wire.nmarks >= 0 && wire.nmarks <= DAGI_DOOR_MARKS &&
         bytes >= sizeof wire + text + (size_t)wire.nmarks * sizeof *v.mark)
-        copy_marks(&v, bytes_of(data) + sizeof wire + text, wire.nmarks, wire.mark_each, wire.marks_of);
+        copy_marks(&v, bytes_of(data) + sizeof wire + text, wire.nmarks, wire.mark_each, wire.tasks, wire.marks_of);
     dagi_pool_comm *p = dagi_pool_comm_find(c, wire.pool, 1);
     if (kind == DAGI_WIRE_END_DOWN) {
         p->verdict = v;

@@ -129,7 +129,7 @@ typedef struct dagi_verdict {
     uint64_t hash;
     char message[3072];
     /* Upwards: marks of an open pool (task/door.h), of the rank that `hash` is of; 0 = it was none */
-    int64_t mark_each;
+    int64_t mark_each, tasks;
     int nmarks, marks_of;
     uint16_t mark[DAGI_DOOR_MARKS];
 } dagi_verdict;

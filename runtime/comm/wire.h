@@ -110,7 +110,7 @@ typedef struct dagi_wire_end {
     uint64_t hash;
     uint32_t text_bytes;
     uint32_t again; /* 1: some task asks for another round */
-    int64_t mark_each;
+    int64_t mark_each, tasks;
     int32_t nmarks, marks_of;
 } dagi_wire_end;
 

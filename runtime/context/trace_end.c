@@ -28,6 +28,12 @@ void dag_overlap_at_end(dag_context *context, int phases, dag_overlap_phase *pha
         context->trace->overlap = (dagi_overlap_wish){phases, phase, arg, sums};
 }
 
+void dag_pool_times_at_end(dag_context *context, const char *program, dag_pool_times *times)
+{
+    if (context && context->rank == 0 && context->trace && program && times)
+        context->trace->pool = (dagi_pool_wish){program, times};
+}
+
 static bool ends_with(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
@@ -52,7 +58,7 @@ static dag_status deliver(struct dagi_trace *trace, FILE *store, char *why, size
     bool html = trace->file && ends_with(path, ".html"), json = trace->file &&
                                                                 ends_with(path, ".json");
     dag_status status = DAG_SUCCESS;
-    if (html || json || (trace->wanted & DAGI_TRACE_REPORT) || trace->overlap.phases > 0) {
+    if (html || json || (trace->wanted & DAGI_TRACE_REPORT) || trace->overlap.phases > 0 || trace->pool.program) {
         rewind(store);
         dagt_trace *t = dagt_read(store, why, why_size);
         if (!t)
@@ -62,7 +68,7 @@ static dag_status deliver(struct dagi_trace *trace, FILE *store, char *why, size
                                                                                 : DAG_SUCCESS;
         if (trace->wanted & DAGI_TRACE_REPORT)
             dagi_report_print(t, stderr);
-        if (dagi_overlap_tell(&trace->overlap, t) != 0)
+        if (dagi_overlap_tell(&trace->overlap, t) != 0 || dagi_pool_tell(&trace->pool, t) != 0)
             status = DAG_ERR_NOMEM;
         dagt_free(t);
     }

@@ -221,6 +221,19 @@ int dag_split_on_device(const dag_split *split, int64_t i, int64_t j, int64_t c)
            dag_split_home(split, i, j, c) != DAG_SPLIT_HOST;
 }
 
+int dag_split_columns_place(const dag_collection *collection, int64_t i, int64_t j)
+{
+    const int64_t index[2] = {i, j};
+    int64_t at[3];
+    if (collection->ops != &columns_ops)
+        return -1;
+    const dag_split *s = find(collection, index, at);
+    if (s->desc.placement != DAG_SPLIT_STATIC)
+        return -1;
+    int64_t home = dag_split_home(s, at[0], at[1], at[2]);
+    return home == DAG_SPLIT_HOST ? DAG_HOST : (int)home + 1;
+}
+
 /* ---- settings ---------------------------------------------------------------------------- */
 
 /* A number >= 0 up to `end`; its end, or NULL. */

@@ -51,6 +51,7 @@ struct dagi_door_marks {
     const uint16_t *hash;
     int n;
     int64_t each; /* 0 = there are none */
+    int64_t tasks; /* of the whole program: numbers of its tasks are less */
 };
 
 struct dagi_door {
@@ -89,10 +90,13 @@ enum { DAGI_DOOR_MARKS = 1536 };
 #define DAGI_DOOR_DIFFERS                                                                          \
     "ranks %d and %d have not inserted the same: the first task that differs is one of #%lld to #%lld"
 
-/* Calls between two marks may go a little beyond the second. */
-static inline int64_t dagi_door_bound(int64_t from, int64_t each)
+/* Calls between two marks may go a little beyond the second, but not beyond the longer program. */
+static inline int64_t dagi_door_bound(int64_t from, int64_t each, int64_t tasks)
 {
-    return from + each + 63;
+    int64_t last = from + each + 63;
+    if (last >= tasks)
+        last = tasks - 1;
+    return last > from ? last : from; /* of programs without tasks, too */
 }
 
 static inline int dagi_door_state(const dag_taskpool *pool)

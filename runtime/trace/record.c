@@ -332,9 +332,11 @@ void dagi_trace_idle(dagi_track *track, unsigned cause)
 void dagi_trace_busy(dagi_track *track, enum dagt_event kind, uint64_t begin, int events)
 {
     uint64_t now = dagi_clock(), without = 0;
-    int idle = track->since != 0;
+    int idle = track->since != 0, outside = track->left != 0;
     if (idle)
         close_idle(track, begin);
+    if (outside) /* as where messages are handled between tasks that are inserted */
+        put_state(track, DAGT_OUTSIDE, 0, 0, track->left, begin);
     if (now - begin > track->trace->gap && kind != DAGT_DRIVE) /* drivers of devices may block */
         without = lost(track, now, now - begin);
     else if (now - track->sampled > track->trace->age)
@@ -345,6 +347,8 @@ void dagi_trace_busy(dagi_track *track, enum dagt_event kind, uint64_t begin, in
     set_last(track, now);
     if (idle)
         open_state(track, &track->since, now);
+    if (outside)
+        open_state(track, &track->left, now);
 }
 
 void dagi_trace_comm(dagi_track *track, uint64_t begin, int events)

@@ -171,6 +171,10 @@ typedef struct dagi_overlap_wish {
     void *arg;
     dag_overlap *sums;
 } dagi_overlap_wish;
+typedef struct dagi_pool_wish {
+    const char *program; /* NULL: nothing */
+    dag_pool_times *times;
+} dagi_pool_wish;
 
 struct dagi_trace {
     /* -- fixed after dagi_trace_new() */
@@ -184,6 +188,7 @@ struct dagi_trace {
     uint64_t age;       /* ticks that the latest answer is good for */
     /* -- application thread */
     dagi_overlap_wish overlap; /* rank 0 */
+    dagi_pool_wish pool;       /* rank 0 */
     FILE *file;    /* rank 0 */
     int regular;   /* 1: `file` is one on disk, made by us */
     int causes; /* 1: a rank has devices, or rank 0 was told so (setting trace_inputs); the same on
@@ -356,6 +361,7 @@ void dagi_progress_idle(struct dagi_trace *trace, int failed);
 typedef struct dagt_trace dagt_trace;
 /* Sums for the program; nonzero = out of memory. */
 int dagi_overlap_tell(const dagi_overlap_wish *wish, const dagt_trace *trace);
+int dagi_pool_tell(const dagi_pool_wish *wish, const dagt_trace *trace);
 void dagi_report_print(dagt_trace *trace, FILE *out);
 
 #endif

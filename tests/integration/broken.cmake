@@ -61,7 +61,7 @@ broken(insert_lost NP 2 PROGRAM broken_insert MODE lost ENVIRONMENT DAG_LOSE=3 S
 broken(insert_looks NP 2 PROGRAM broken_insert MODE looks LABELS sanitize SAYS
     "whoever gives it tasks waits for a value" "ranks 0 and 1 have not inserted the same")
 broken(insert_differs NP 2 PROGRAM broken_insert MODE differs SAYS
-    "ranks 0 and 1 have not inserted the same: the first task that differs is one of #0 to #1023")
+    "ranks 0 and 1 have not inserted the same: the first task that differs is one of #0 to #23")
 broken(insert_spare NP 2 PROGRAM broken_insert MODE spare SAYS "rank 1 has not added taskpool number 1")
 
 broken(missing_threads NP 2 MODE missing ENVIRONMENT DAG_THREADS=2 DAG_CHAOS=5 LABELS sanitize SAYS

@@ -165,6 +165,18 @@ foreach(np IN ITEMS 1 4)
     dag_add_mpi_test(split_inserted_np${np} NP ${np} THREADS 1 COMMAND split_matrix pairs cost inserted)
 endforeach()
 dag_add_mpi_test(split_inserted_threads NP 2 THREADS 2 COMMAND split_matrix few cost inserted LABELS sanitize)
+foreach(np IN ITEMS 1 4)
+    dag_add_mpi_test(split_qr_inserted_np${np} NP ${np} THREADS 1 COMMAND split_qr few cost inserted)
+endforeach()
+dag_add_mpi_test(split_qr_inserted_wide NP 2 THREADS 1 COMMAND split_qr few cost inserted
+    ENVIRONMENT DAG_SPLIT_UPDATE=tile)
+foreach(np IN ITEMS 1 2 4 6)
+    dag_add_mpi_test(split_qr_inserted_full_np${np} NP ${np} THREADS 1 COMMAND split_qr full cost inserted
+        LABELS full TIMEOUT 3600)
+endforeach()
+dag_add_mpi_test(split_qr_inserted_wide_full NP 6 THREADS 1 COMMAND split_qr full cost inserted
+    LABELS full TIMEOUT 3600 ENVIRONMENT DAG_SPLIT_UPDATE=tile)
+dag_add_mpi_test(split_qr_inserted_threads NP 2 THREADS 2 COMMAND split_qr few cost inserted LABELS sanitize)
 dag_add_mpi_test(split_qr_wide_np2 NP 2 THREADS 1 COMMAND split_qr ENVIRONMENT DAG_SPLIT_UPDATE=tile)
 dag_add_mpi_test(split_qr_wide_full NP 4 THREADS 1 COMMAND split_qr full LABELS full TIMEOUT 3600
     ENVIRONMENT DAG_SPLIT_UPDATE=tile)

@@ -111,12 +111,13 @@ START_TEST(two_indices_name_the_same)
 {
     dag_context *ctx = context_of(3, 4);
     dag_matrix *a = matrix_of(ctx, DAG_LAYOUT_TILE, _i ? DAG_UPPER : DAG_LOWER, 3, 2, 2);
-    const dag_split_desc desc = {.s = 2, .b = 2, .by_rows = _i};
+    const dag_split_desc desc = {.s = 2, .b = 2, .by_rows = _i, .placement = DAG_SPLIT_STATIC, .devices = 2};
     dag_split_columns columns;
     int64_t there = 0, elements = 0;
     ck_assert_int_eq(dag_split_columns_view(a, &desc, &columns), DAG_SUCCESS);
     const dag_collection *by_two = &columns.super, *by_three = &columns.split.super;
     ck_assert_ptr_eq(dag_collection_whole(by_two), &a->super);
+    ck_assert_int_lt(dag_split_columns_place(&a->super, 0, 0), 0);
     for (int64_t i = -1; i <= TILES; i++)
         for (int64_t j = -1; j <= TILES; j++)
             for (int64_t c = 0; c < columns.split.C; c++) {
@@ -131,6 +132,8 @@ START_TEST(two_indices_name_the_same)
                 there++;
                 dag_split_columns_index(&columns, two[0], two[1], at);
                 ck_assert(at[0] == i && at[1] == j && at[2] == c);
+                int64_t home = dag_split_home(&columns.split, i, j, c);
+                ck_assert_int_eq(dag_split_columns_place(by_two, two[0], two[1]), home < 0 ? DAG_HOST : home + 1);
                 by_two->ops->shape_of(by_two, two, &shape[0]);
                 by_three->ops->shape_of(by_three, three, &shape[1]);
                 ck_assert(shape[0].m == shape[1].m && shape[0].n == shape[1].n);

@@ -28,14 +28,14 @@ void insertion_mark(insertion *s)
 }
 
 /* Every so many of them, as a message has room for. */
-void insertion_tell_marks(insertion *s)
+void insertion_tell_marks(insertion *s, int64_t tasks)
 {
     size_t skip = 1;
     while (s->marks.n / skip > DAGI_DOOR_MARKS)
         skip *= 2;
     for (size_t i = 1; i <= s->marks.n / skip; i++)
         s->marks.of[i - 1] = s->marks.of[i * skip - 1];
-    s->door->marks = (struct dagi_door_marks){s->marks.of, (int)(s->marks.n / skip), EACH * (int64_t)skip};
+    s->door->marks = (struct dagi_door_marks){s->marks.of, (int)(s->marks.n / skip), EACH * (int64_t)skip, tasks};
 }
 
 /* ---- what all ranks do once they know that they differ ---------------------------------------------------- */
@@ -66,9 +66,9 @@ static dag_status find_ranks(const insertion *s, double hash, int ranks[2])
 
 dag_status insertion_differs(const insertion *s)
 {
-    double fewest[] = {(double)s->marks.n};
+    double fewest[] = {(double)s->marks.n, -(double)s->position}; /* and the longest program so far */
     int ranks[2];
-    dag_status status = meet(s, fewest, 1);
+    dag_status status = meet(s, fewest, 2);
     int64_t n = (int64_t)fewest[0], same = 0, differs = n + 1;
     while (status == DAG_SUCCESS && differs - same > 1) {
         int64_t middle = same + (differs - same) / 2;
@@ -84,6 +84,6 @@ dag_status insertion_differs(const insertion *s)
     if (status != DAG_SUCCESS)
         return status;
     dagi_pool_fail(s->pool, DAG_ERR_MISMATCH, DAGI_DOOR_DIFFERS, ranks[0], ranks[1], (long long)(same * EACH),
-                   (long long)dagi_door_bound(same * EACH, EACH));
+                   (long long)dagi_door_bound(same * EACH, EACH, (int64_t)-fewest[1]));
     return DAG_ERR_MISMATCH;
 }

@@ -460,7 +460,7 @@ void divisions_clear(block *b);
 
 /* differ.c: the program has come to the next mark */
 void insertion_mark(insertion *s);
-void insertion_tell_marks(insertion *s);
+void insertion_tell_marks(insertion *s, int64_t tasks); /* of so many */
 /* The ranks know that they have not inserted the same; here they find out where. Never DAG_SUCCESS. */
 dag_status insertion_differs(const insertion *s);
 

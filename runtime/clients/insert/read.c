@@ -175,11 +175,12 @@ dag_status dag_insert_end(dag_taskpool *pool)
     insertion *s = insertion_open(pool, "dag_insert_end", &status);
     if (!s)
         return status;
+    int64_t tasks = s->position;
     reductions_end(s);
     for (block *b = s->blocks.first; b; b = b->next) {
         for (int k = 0; k < BLOCK; k++)
             (void)finish_tile(s, b, &b->tile[k]); /* without memory the pool has failed */
     }
-    insertion_tell_marks(s);
+    insertion_tell_marks(s, tasks);
     return dagi_open_shut(pool, s->hash | 1);
 }

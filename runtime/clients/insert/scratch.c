@@ -40,6 +40,11 @@ bool is_scratch(const dag_collection *c)
     return c->ops == &ops;
 }
 
+const dag_collection *dag_insert_scratch_like(const dag_collection *collection)
+{
+    return is_scratch(collection) ? scratch_of(collection)->like : collection;
+}
+
 void dag_insert_scratch_init(dag_insert_scratch *scratch, const dag_collection *like,
                              const dag_shape *shape, const char *name)
 {

@@ -1,6 +1,6 @@
 /*
  * Ranks that insert different programs: all get DAG_ERR_MISMATCH, and one message that names two ranks that differ
- * and 1,024 tasks, one of which is the first that does. The last rank is the one that is different. Exit status 1
+ * and 1,024 tasks at most, one of which is the first that does, and none of which is behind the last. The last rank is the one that is different. Exit status 1
  * when a check fails.
  *   core_insert_differ [long]   and a program so long that the end names 2,048
  */
@@ -49,7 +49,7 @@ static void insert(dag_taskpool *pool, int64_t number, int different, enum way w
     CHECK(s == DAG_SUCCESS, "%s", dag_message(ctx));
 }
 
-static void says_where(const char *message, int64_t first, int64_t within)
+static void says_where(const char *message, int64_t first, int64_t tasks)
 {
     const char *said = strstr(message, "ranks ");
     int a = -1, b = -1;
@@ -57,7 +57,9 @@ static void says_where(const char *message, int64_t first, int64_t within)
     int n = said ? sscanf(said, "ranks %d and %d have not inserted the same: the first task that differs is one of "
                                 "#%lld to #%lld", &a, &b, &from, &to) : 0;
     CHECK(n == 4 && a >= 0 && a < b && b == dag_size(ctx) - 1, "\"%s\"", message);
+    int64_t within = tasks > 1500000 ? 2048 : 1024;
     CHECK(from <= first && first <= to && to - from < within, "it is #%ld: \"%s\"", (long)first, message);
+    CHECK(to < tasks, "there are %ld: \"%s\"", (long)tasks, message);
 }
 
 static void run(int64_t tasks, int64_t first, enum way way, int look)
@@ -77,7 +79,7 @@ static void run(int64_t tasks, int64_t first, enum way way, int look)
     CHECK(dag_insert_end(pool) == DAG_SUCCESS, "%s", dag_message(ctx));
     dag_status s = dag_wait(pool);
     CHECK(s == DAG_ERR_MISMATCH, "%s: %s", dag_strerror(s), dag_message(ctx));
-    says_where(dag_message(ctx), first, tasks > 1500000 ? 2048 : 1024);
+    says_where(dag_message(ctx), first, tasks + look); /* a look has a number, too */
     dag_taskpool_free(pool);
 }
 
@@ -97,6 +99,7 @@ int main(int argc, char **argv)
         run(5000, firsts[k], KERNEL, 1);
     run(40, 20, KERNEL, 0);
     run(40, 20, KERNEL, 1);
+    run(1, 0, STOPS, 0); /* one rank has a task, the other none */
     if (argc > 1 && strcmp(argv[1], "long") == 0)
         run(1600000, 1590000, KERNEL, 0);
     dag_vector_free(vector);

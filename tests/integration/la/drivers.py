@@ -165,6 +165,19 @@ class Results(Case):
                     r, = self.good("dag_posv", *args, "--nrhs", 1 + k, ranks=ranks)
                     self.assertLess(r["normwise"], 1e-14 if prec in "dz" else 1e-5)
 
+    def columns(self, r, ranks):
+        """Where the time of an inserted run went: what holds however slow the machine is. Each rank has one worker."""
+        t = r["insert_times"]
+        self.assertEqual(list(t), ["program", "total_s", "computation_s", "communication_s", "hidden", "generation_s"])
+        self.assertEqual(t["program"], r["routine"])
+        for part in "computation_s", "generation_s":
+            self.assertTrue(0 < t[part] <= t["total_s"], t)
+        if ranks > 1:
+            self.assertTrue(0 < t["communication_s"] <= t["total_s"] and 0 <= t["hidden"] <= 1, t)
+        else:
+            self.assertEqual((t["communication_s"], t["hidden"]), (0, None))
+            self.assertLessEqual(t["computation_s"] + t["generation_s"], 1.00001 * t["total_s"])  # printed to six digits
+
     def test_inserted(self):
         """What a sequential program inserts is checked as the graphs are."""
         for k, driver in enumerate(("dag_potrf", "dag_geqrf", "dag_gemm")):
@@ -174,8 +187,15 @@ class Results(Case):
                     r, = self.good(driver, "--n", 90, "--nb", 16, "--prec", prec, "--check", "--insert",
                                    ranks=ranks)
                     self.assertIs(r["insert"], True)
+                    self.columns(r, ranks)
+        first, last = self.good("dag_potrf", "--n", 60, "--nb", 16, "--insert", "--runs", 2, ranks=RANKS[1 % len(RANKS)])
+        self.assertNotIn("insert_times", first)
+        self.columns(last, RANKS[1 % len(RANKS)])
+        r, = self.good("dag_geqrf", "--n", 0, "--insert")  # nothing is inserted
+        self.assertEqual(set(list(r["insert_times"].values())[1:]), {None})
         r, = self.good("dag_potrf", "--n", 30, "--check")
         self.assertNotIn("insert", r)
+        self.assertNotIn("insert_times", r)
 
     def test_every_driver(self):
         """Each program of the table in a real and a complex precision, single and double; in turn on all
@@ -276,9 +296,14 @@ class Results(Case):
             r, = self.good("dag_posv", "--n", 150, "--nb", 40, "--uplo", uplo, "--mixed", "--split", "2,8",
                            "--check", ranks=RANKS[-1])
             self.assertIn(r["iter"], range(1, 6))
-            self.good("dag_potrf", "--n", 150, "--nb", 40, "--uplo", uplo, "--insert", "--split", "2,8", "--check",
-                      ranks=RANKS[-1])
-        self.bad(3, "go together in dag_potrf alone", "dag_geqrf", "--insert", "--split", "2,8")
+            r, = self.good("dag_potrf", "--n", 150, "--nb", 40, "--uplo", uplo, "--insert", "--split", "2,8", "--check",
+                           ranks=RANKS[-1])
+            self.assertIs(r["insert"], True)
+        for driver in "dag_geqrf", "dag_gemm":
+            r, = self.good(driver, "--n", 150, "--nb", 40, "--insert", "--split", "2,8", "--check", ranks=RANKS[-1])
+            self.assertIs(r["insert"], True)
+            self.bad(1, "2 narrow tiles of width 8 do not fit", driver, "--n", 50, "--nb", 15, "--insert", "--split",
+                     "2,8")
         large = self.file("%%MatrixMarket matrix array real general\n2 2\n1e200\n1\n1\n3\n")
         r, = self.good("dag_gesv", "--matrix", large, "--mixed", "--check")
         self.assertEqual(r["iter"], -2)

@@ -4,15 +4,15 @@
  *
  *     split_product [pairs|full|few] [cost|static] [tight]
  *
- * The words are those of split_matrix. A product is compared with the one that is made by insertion, with tiles
- * of one size and other tasks. With devices and static placement the tasks that each device ran are counted
- * against the rule.
+ * The words are those of split_matrix. A product is made by the graph and by the program that inserts the same
+ * tasks, and both are compared with one that rank 0 makes of the gathered matrices; where all tasks run on the same
+ * processors they are the same bit by bit. With devices and static placement the tasks that each device ran are
+ * counted against the rule.
  */
 #include "lasting_mpi.h"
 #include "pairs.h"
 #include "split_start.h"
 
-#include <dag/auxiliary.h>
 #include <dag/blas3.h>
 #include <dag/inserted.h>
 #include <dag/kernels.h>
@@ -70,7 +70,7 @@ typedef struct how {
 } how;
 
 /* A, B, C, and C once more. */
-enum { A, B, C, PLAIN, COUNT };
+enum { A, B, C, INSERTED, COUNT };
 
 static dag_status make(dag_context *ctx, const test_case *c, dag_matrix *of[COUNT])
 {
@@ -87,7 +87,7 @@ static dag_status make(dag_context *ctx, const test_case *c, dag_matrix *of[COUN
                                       .layout = c->at[0] % 2 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE};
         status = dag_matrix_new(ctx, &desc, &of[i]);
         if (status == DAG_SUCCESS)
-            status = dag_plrnt(ctx, of[i], (uint64_t)(i < PLAIN ? i : C) + 7);
+            status = dag_plrnt(ctx, of[i], (uint64_t)(i < INSERTED ? i : C) + 7);
     }
     return status;
 }
@@ -113,25 +113,80 @@ static bool ran_at_home(const dag_context *ctx, const test_case *c, const dag_ma
     return right;
 }
 
-static dag_status multiply(dag_context *ctx, const test_case *c, const how *h, dag_matrix *of[COUNT],
-                           double *error, bool *at_home)
+/* alpha op(A) op(B) + beta C on rank 0, from what all gather there; NULL elsewhere. */
+static void *expected(const test_case *c, dag_matrix *of[COUNT], dag_dcomplex alpha, dag_dcomplex beta)
+{
+    const int64_t *s = shapes[c->at[0]];
+    const dag_trans ta = ways[c->at[6]], tb = ways[c->at[7]];
+    int m = (int)s[0], n = (int)s[1], k = (int)s[2];
+    void *x[3];
+    for (int i = 0; i <= C; i++) {
+        x[i] = calloc((size_t)(of[i]->m * of[i]->n), 16);
+        if (x[i] == NULL || dag_matrix_gather(of[i], x[i], of[i]->m) != DAG_SUCCESS)
+            abort();
+    }
+    int la = (int)of[A]->m, lb = (int)of[B]->m;
+    switch (dag_rank(of[A]->context) > 0 ? -1 : c->at[5]) {
+    case DAG_S:
+        dag_tile_sgemm(ta, tb, m, n, k, (float)alpha, x[A], la, x[B], lb, (float)beta, x[C], m);
+        break;
+    case DAG_D:
+        dag_tile_dgemm(ta, tb, m, n, k, (double)alpha, x[A], la, x[B], lb, (double)beta, x[C], m);
+        break;
+    case DAG_C:
+        dag_tile_cgemm(ta, tb, m, n, k, (dag_scomplex)alpha, x[A], la, x[B], lb, (dag_scomplex)beta, x[C], m);
+        break;
+    case DAG_Z: dag_tile_zgemm(ta, tb, m, n, k, alpha, x[A], la, x[B], lb, beta, x[C], m); break;
+    default: break;
+    }
+    free(x[A]);
+    free(x[B]);
+    return x[C];
+}
+
+/* The largest difference in units of a sum's rounding error; 0 but on rank 0. */
+static double error_of(const test_case *c, dag_matrix *X, const void *want)
+{
+    dag_precision prec = (dag_precision)c->at[5];
+    size_t items = (size_t)(X->m * X->n), parts = items * (dag_precision_is_complex(prec) ? 2 : 1);
+    double most = 0, eps = dag_precision_real(prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
+    void *x = calloc(items, 16);
+    if (x == NULL || dag_matrix_gather(X, x, X->m) != DAG_SUCCESS)
+        abort();
+    for (size_t i = 0; i < parts && dag_rank(X->context) == 0; i++) {
+        double off = dag_precision_real(prec) == DAG_S
+                         ? fabs((double)((const float *)x)[i] - (double)((const float *)want)[i])
+                         : fabs(((const double *)x)[i] - ((const double *)want)[i]);
+        most = off > most || isnan(off) ? off : most;
+    }
+    free(x);
+    return most / ((double)(shapes[c->at[0]][2] + 2) * eps);
+}
+
+typedef struct verdict {
+    double error[2]; /* of the graph, of the program that inserts */
+    bool at_home, same;
+} verdict;
+
+static dag_status multiply(dag_context *ctx, const test_case *c, const how *h, dag_matrix *of[COUNT], verdict *v)
 {
     const dag_dcomplex alpha = 0.5, beta = -1;
     const dag_trans ta = ways[c->at[6]], tb = ways[c->at[7]];
-    dag_precision real = dag_precision_real((dag_precision)c->at[5]);
-    int64_t before[16] = {0}, terms = shapes[c->at[0]][2];
-    for (int d = 0; d < dag_devices(ctx) && d < 16; d++)
-        before[d] = split_ran(ctx, d);
-    dag_status status = dag_gemm(ctx, ta, tb, alpha, of[A], of[B], beta, of[C]);
-    if (status == DAG_SUCCESS && strcmp(h->placement, "static") == 0)
-        *at_home = ran_at_home(ctx, c, of[C], c->at[6] > 0 ? of[A]->mt : of[A]->nt, before);
-    if (status == DAG_SUCCESS)
-        status = dag_gemm_inserted(ctx, ta, tb, alpha, of[A], of[B], beta, of[PLAIN]);
-    if (status == DAG_SUCCESS)
-        status = dag_geadd(ctx, DAG_GENERAL, DAG_NO_TRANS, -1, of[PLAIN], 1, of[C]);
-    if (status == DAG_SUCCESS)
-        status = dag_lange(ctx, DAG_NORM_MAX, of[C], error);
-    *error /= (double)(terms + 2) * (real == DAG_S ? FLT_EPSILON : DBL_EPSILON);
+    bool bound = strcmp(h->placement, "static") == 0;
+    dag_status status = DAG_SUCCESS;
+    void *want = expected(c, of, alpha, beta);
+    for (int i = 0; i < 2 && status == DAG_SUCCESS; i++) {
+        int64_t before[16] = {0};
+        for (int d = 0; d < dag_devices(ctx) && d < 16; d++)
+            before[d] = split_ran(ctx, d);
+        status = (i ? dag_gemm_inserted : dag_gemm)(ctx, ta, tb, alpha, of[A], of[B], beta, of[i ? INSERTED : C]);
+        if (status == DAG_SUCCESS && bound && !ran_at_home(ctx, c, of[C], c->at[6] > 0 ? of[A]->mt : of[A]->nt, before))
+            v->at_home = false;
+        v->error[i] = status == DAG_SUCCESS ? error_of(c, of[i ? INSERTED : C], want) : NAN;
+    }
+    if (bound || dag_devices(ctx) == 0)
+        v->same = status != DAG_SUCCESS || dag_matrix_each_local(of[C], split_same, of[INSERTED]) == DAG_SUCCESS;
+    free(want);
     return status;
 }
 
@@ -142,18 +197,17 @@ static int run(const test_case *c, const how *h)
     dag_context *ctx = split_start("split_product", c->at[1], widths[c->at[2]], h->placement,
                                    h->tight ? 3 * side * side * 24 + (1 << 16) : 0);
     dag_matrix *of[COUNT] = {NULL};
-    double error = NAN;
-    bool at_home = true;
+    verdict v = {{NAN, NAN}, true, true};
     dag_status status = make(ctx, c, of);
     if (status == DAG_SUCCESS)
-        status = multiply(ctx, c, h, of, &error, &at_home);
-    int failed = status != DAG_SUCCESS || !(error <= 4) || !at_home;
+        status = multiply(ctx, c, h, of, &v);
+    int failed = status != DAG_SUCCESS || !(v.error[0] <= 4) || !(v.error[1] <= 4) || !v.at_home || !v.same;
     if (failed)
         fprintf(stderr, "split_product: rank %d: shape %d split %d,%" PRId64 " nb %" PRId64
-                " grid %dx%d prec %c op %d %d: %s %s, error %g\n", dag_rank(ctx), c->at[0], c->at[1],
+                " grid %dx%d prec %c op %d %d: %s %s, errors %g and %g%s\n", dag_rank(ctx), c->at[0], c->at[1],
                 widths[c->at[2]], tile(c), grids[c->at[4]][0], grids[c->at[4]][1],
                 dag_precision_letter((dag_precision)c->at[5]), c->at[6], c->at[7],
-                dag_strerror(status), dag_message(ctx), error);
+                dag_strerror(status), dag_message(ctx), v.error[0], v.error[1], v.same ? "" : ", other bits");
     for (int i = 0; i < COUNT; i++)
         dag_matrix_free(of[i]);
     return (dag_fini(ctx) != DAG_SUCCESS) | failed;
@@ -176,6 +230,8 @@ static int refusals(void)
         if (narrow) {
             failed += dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, of[0], of[1], 0, of[2]) != DAG_ERR_ARG;
             failed += strstr(dag_message(ctx), "dag_gemm: ") == NULL;
+            failed += dag_gemm_inserted(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, of[0], of[1], 0, of[2]) != DAG_ERR_ARG;
+            failed += strstr(dag_message(ctx), "dag_gemm_inserted: ") == NULL;
             failed += dag_gemm_new(ctx, DAG_NO_TRANS, DAG_NO_TRANS, 1, of[0], of[1], 0, of[2]) != NULL;
         }
         for (size_t k = 0; k < sizeof others / sizeof *others && !narrow; k++) {
@@ -188,6 +244,35 @@ static int refusals(void)
     }
     if (failed)
         fprintf(stderr, "split_product: %d refusals are missing: %s\n", failed, dag_message(ctx));
+    return failed + (dag_fini(ctx) != DAG_SUCCESS);
+}
+
+/* Both factors are one matrix: the program then takes whole tiles of it, and the graph sees it by two views. */
+static int squares(void)
+{
+    dag_context *ctx = split_start("split_product", 2, 5, "cost", 0);
+    const dag_matrix_desc desc = {.prec = DAG_Z, .m = 41, .n = 41, .nb = 12, .p = dag_size(ctx), .q = 1};
+    int failed = 0;
+    for (int way = 0; way < 9; way++) {
+        dag_matrix *of[3] = {NULL};
+        dag_status status = DAG_SUCCESS;
+        for (int i = 0; i < 3 && status == DAG_SUCCESS; i++) {
+            status = dag_matrix_new(ctx, &desc, &of[i]);
+            if (status == DAG_SUCCESS)
+                status = dag_plrnt(ctx, of[i], i > 0);
+        }
+        for (int i = 0; i < 2 && status == DAG_SUCCESS; i++)
+            status = (i ? dag_gemm_inserted : dag_gemm)(ctx, ways[way % 3], ways[way / 3], 0.5, of[0], of[0], -1,
+                                                        of[i + 1]);
+        if (status == DAG_SUCCESS && dag_devices(ctx) == 0)
+            status = dag_matrix_each_local(of[1], split_same, of[2]);
+        if (status != DAG_SUCCESS)
+            fprintf(stderr, "split_product: a square, op %d %d: %s %s\n", way % 3, way / 3, dag_strerror(status),
+                    dag_message(ctx));
+        failed += status != DAG_SUCCESS;
+        for (int i = 0; i < 3; i++)
+            dag_matrix_free(of[i]);
+    }
     return failed + (dag_fini(ctx) != DAG_SUCCESS);
 }
 
@@ -213,7 +298,7 @@ int main(int argc, char **argv)
     failed += count == 0; /* no grid has so many places: nothing would be tested */
     for (int k = 0; k < count; k++)
         failed += run(&cases[k], &h);
-    failed += refusals();
+    failed += refusals() + squares();
     if (rank == 0)
         printf("split_product: %d cases (%s) on %d ranks, %d failed\n", count, what, l.ranks, failed);
     free(cases);

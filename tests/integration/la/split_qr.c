@@ -2,17 +2,20 @@
  * QR by tiles of two sizes: shapes, numbers and widths of narrow tiles, tile sizes, grids, element types, heights of
  * stacks, storages.
  *
- *     split_qr [pairs|full|few] [cost|static] [tight]
+ *     split_qr [pairs|full|few] [cost|static] [tight] [inserted]
  *
  * The words are those of split_matrix. A factorisation is judged by its backward error and the orthogonality of its Q
  * as LAPACK's tests do, up to order 200 also by multiplying out on rank 0, and Q is multiplied with by tiles of one
- * size. With devices and static placement the tasks that each device ran are counted against the rule.
+ * size. With devices and static placement the tasks that each device ran are counted against the rule. What a
+ * sequential program inserts is also held against the graph: where all tasks run on the same processors R, V and, on cores,
+ * what Q makes of vectors are the same bit by bit.
  */
 #include "lasting_mpi.h"
 #include "pairs.h"
 #include "split_start.h"
 
 #include <dag/auxiliary.h>
+#include <dag/inserted.h>
 #include <dag/kernels.h>
 #include <dag/la.h>
 #include <dag/qr.h>
@@ -63,12 +66,12 @@ static bool is_valid(const test_case *c, const void *arg)
 
 typedef struct how {
     const char *placement;
-    bool tight;
+    bool tight, inserted;
 } how;
 
 typedef struct verdict {
     double residual, orthogonality, plain, back;
-    bool at_home;
+    bool at_home, same;
 } verdict;
 
 /* A, factored; A once more; a block of vectors, and it once more. */
@@ -89,9 +92,21 @@ static dag_status make(dag_context *ctx, const test_case *c, dag_matrix *of[COUN
     return status;
 }
 
+/* Tasks of the tree over the tops of one column: the graph has one for each node and one that puts the top back, the
+ * program one for each child of a node in place of the first. Process row p is node r of the tree of panel k. */
+static int64_t tree_tasks(bool inserted, int64_t rows, int64_t p, int64_t panels)
+{
+    int64_t count = 2 * panels;
+    for (int64_t k = 0; k < panels && inserted; k++) {
+        int64_t r = (p + (rows - 1) * k) % rows;
+        count += (2 * r + 1 < rows) + (2 * r + 2 < rows) - 1;
+    }
+    return rows > 1 ? count : 0;
+}
+
 /* What the rule says of one stack on each process row: columns d >= s of a tile are updated by each column, or all at
  * once, of each panel to the left, and by the tree if there is one; in their own panel by the narrow ones. */
-static int64_t tasks_for(const test_case *c, const dag_matrix *X, bool by_tile, int device, int devices)
+static int64_t tasks_for(const test_case *c, const how *h, const dag_matrix *X, bool by_tile, int device, int devices)
 {
     int64_t s = c->at[1], b = widths[c->at[2]], C = s + (s * b < X->nb), count = 0;
     int64_t panels = X->mt < X->nt ? X->mt : X->nt, rows = X->mt < X->p ? X->mt : X->p;
@@ -101,12 +116,14 @@ static int64_t tasks_for(const test_case *c, const dag_matrix *X, bool by_tile, 
             continue;
         for (int64_t p = 0; p < rows; p++)
             if (dag_matrix_is_local(X, p, n))
-                count += (n < panels ? n : panels) * ((by_tile ? 1 : C) + 2 * (rows > 1)) + (n < panels ? s : 0);
+                count += (n < panels ? n : panels) * (by_tile ? 1 : C) + (n < panels ? s : 0) +
+                         tree_tasks(h->inserted, rows, p, n < panels ? n : panels);
     }
     return X->m > 0 && X->n > 0 ? count : 0;
 }
 
-static bool ran_at_home(dag_context *ctx, const test_case *c, const dag_matrix *X, const int64_t *before)
+static bool ran_at_home(dag_context *ctx, const test_case *c, const how *h, const dag_matrix *X,
+                        const int64_t *before)
 {
     bool right = true;
     int wanted;
@@ -114,7 +131,7 @@ static bool ran_at_home(dag_context *ctx, const test_case *c, const dag_matrix *
     if (dag_split_settings(ctx, &wanted, &desc) != DAG_SUCCESS)
         return false;
     for (int d = 0; d < dag_devices(ctx); d++) {
-        int64_t want = tasks_for(c, X, desc.update == DAG_SPLIT_BY_TILE, d, dag_devices(ctx));
+        int64_t want = tasks_for(c, h, X, desc.update == DAG_SPLIT_BY_TILE, d, dag_devices(ctx));
         int64_t did = split_ran(ctx, d) - before[d];
         if (did != want)
             fprintf(stderr, "split_qr: device %d ran %" PRId64 " tasks, not %" PRId64 "\n", d, did, want);
@@ -187,6 +204,28 @@ static dag_status there_and_back(dag_context *ctx, dag_matrix *of[COUNT], const 
     return status;
 }
 
+/* The graph's factors, and its Q^H B. */
+static dag_status as_graph(dag_context *ctx, const test_case *c, dag_matrix *of[COUNT], const dag_qr *qr, bool *same)
+{
+    const dag_qr_options options = {.stack = c->at[6]};
+    dag_matrix *by[COUNT] = {NULL}, *vectors[2];
+    dag_qr *other = NULL;
+    dag_status status = make(ctx, c, by);
+    if (status == DAG_SUCCESS)
+        status = dag_geqrf_with(ctx, by[F], &options, &other);
+    vectors[0] = by[B];
+    vectors[1] = by[SAME];
+    for (int i = 0; i < 2 && status == DAG_SUCCESS; i++)
+        status = dag_unmqr(ctx, DAG_LEFT, DAG_CONJ_TRANS, i ? by[F] : of[F], i ? other : qr, vectors[i]);
+    *same = status != DAG_SUCCESS || dag_matrix_each_local(of[F], split_same, by[F]) == DAG_SUCCESS;
+    if (status == DAG_SUCCESS && dag_devices(ctx) == 0) /* products with Q run where they are expected to end first */
+        *same = *same && dag_matrix_each_local(vectors[0], split_same, vectors[1]) == DAG_SUCCESS;
+    dag_qr_free(other);
+    for (int i = 0; i < COUNT; i++)
+        dag_matrix_free(by[i]);
+    return status;
+}
+
 static dag_status factor(dag_context *ctx, const test_case *c, const how *h, dag_matrix *of[COUNT], verdict *v)
 {
     const dag_qr_options options = {.stack = c->at[6]};
@@ -194,11 +233,13 @@ static dag_status factor(dag_context *ctx, const test_case *c, const how *h, dag
     dag_qr *qr = NULL;
     for (int d = 0; d < dag_devices(ctx) && d < 16; d++)
         before[d] = split_ran(ctx, d);
-    dag_status status = dag_geqrf_with(ctx, of[F], &options, &qr);
+    dag_status status = (h->inserted ? dag_geqrf_inserted : dag_geqrf_with)(ctx, of[F], &options, &qr);
     /* with no option a stack holds all of a process row, unless the matrix is tall and narrow */
     if (status == DAG_SUCCESS && strcmp(h->placement, "static") == 0 && c->at[6] == 0 &&
         shapes[c->at[0]][0] < 4 * shapes[c->at[0]][1])
-        v->at_home = ran_at_home(ctx, c, of[F], before);
+        v->at_home = ran_at_home(ctx, c, h, of[F], before);
+    if (status == DAG_SUCCESS && h->inserted && (strcmp(h->placement, "static") == 0 || dag_devices(ctx) == 0))
+        status = as_graph(ctx, c, of, qr, &v->same);
     if (status == DAG_SUCCESS && largest(c) <= DENSE && of[F]->m > 0)
         status = multiply_out(ctx, c, of, qr, &v->plain);
     if (status == DAG_SUCCESS)
@@ -218,19 +259,19 @@ static int run(const test_case *c, const how *h)
     dag_context *ctx = split_start("split_qr", c->at[1], widths[c->at[2]], h->placement,
                                    h->tight ? (2 * shape[0] * side + 3 * tile(c) * side) * 24 + (1 << 16) : 0);
     dag_matrix *of[COUNT] = {NULL};
-    verdict v = {NAN, NAN, 0, NAN, true};
+    verdict v = {NAN, NAN, 0, NAN, true, true};
     dag_status status = make(ctx, c, of);
     if (status == DAG_SUCCESS)
         status = factor(ctx, c, h, of, &v);
     int failed = status != DAG_SUCCESS || !(v.residual <= DAG_QR_BOUND) || !(v.orthogonality <= DAG_QR_BOUND) ||
-                 !(v.plain <= DAG_QR_BOUND) || !(v.back <= DAG_QR_BOUND) || !v.at_home;
+                 !(v.plain <= DAG_QR_BOUND) || !(v.back <= DAG_QR_BOUND) || !v.at_home || !v.same;
     if (failed)
         fprintf(stderr, "split_qr: rank %d: %" PRId64 " x %" PRId64 " split %d,%" PRId64 " nb %" PRId64
                 " grid %dx%d prec %c stacks %d %s: %s %s, residual %g, orthogonality %g, multiplied out %g, "
-                "there and back %g\n", dag_rank(ctx), shape[0], shape[1], c->at[1], widths[c->at[2]], tile(c),
+                "there and back %g%s\n", dag_rank(ctx), shape[0], shape[1], c->at[1], widths[c->at[2]], tile(c),
                 grids[c->at[4]][0], grids[c->at[4]][1], dag_precision_letter((dag_precision)c->at[5]), c->at[6],
                 c->at[7] ? "slab" : "tile", dag_strerror(status), dag_message(ctx), v.residual, v.orthogonality,
-                v.plain, v.back);
+                v.plain, v.back, v.same ? "" : ", other bits");
     for (int i = 0; i < COUNT; i++)
         dag_matrix_free(of[i]);
     return (dag_fini(ctx) != DAG_SUCCESS) | failed;
@@ -249,6 +290,9 @@ static int refusals(void)
         failed += dag_matrix_new(ctx, &desc, &a) != DAG_SUCCESS;
         failed += dag_geqrf_with(ctx, a, &options, &qr) != DAG_ERR_ARG || qr != NULL;
         failed += strstr(dag_message(ctx), blocks ? "blocks of rows" : "3 narrow tiles of width 11") == NULL;
+        failed += dag_geqrf_inserted(ctx, a, &options, &qr) != DAG_ERR_ARG || qr != NULL;
+        failed += strstr(dag_message(ctx), blocks ? "blocks of rows" : "3 narrow tiles of width 11") == NULL;
+        failed += strstr(dag_message(ctx), "dag_geqrf_inserted: ") == NULL;
         dag_matrix_free(a);
     }
     if (failed)
@@ -259,7 +303,8 @@ static int refusals(void)
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "pairs";
-    const how h = {argc > 2 ? argv[2] : "cost", argc > 3};
+    const how h = {argc > 2 ? argv[2] : "cost", argc > 3 && strcmp(argv[3], "tight") == 0,
+                   argc > 3 && strcmp(argv[argc - 1], "inserted") == 0};
     dag_context *ctx;
     char why[256];
     test_case *cases = malloc(sizeof(*cases) * (size_t)pairs_product(&all));

@@ -110,6 +110,9 @@ static void record(struct dagi_worker *w, dag_taskpool *pool)
     dagi_trace_idle(track, DAGT_NO_TASK);
     run_for(NS);
     dagi_trace_leave(track);
+    begin = dagi_trace_mark(track); /* as between tasks that the application inserts */
+    run_for(NS);
+    dagi_trace_comm(track, begin, 1);
 }
 
 static dagt_trace *read_back(struct dagi_trace *trace, uint64_t **file)
