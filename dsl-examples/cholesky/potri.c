@@ -41,6 +41,8 @@ static bool direct_potri(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t
         !dagi_direct(ctx, n * n * n / 3, (dag_matrix *[]){A, NULL}, &a))
         return false;
     int found = dagi_direct_of[A->prec].potri(uplo, &a);
+    if (found < 0)
+        return false;
     if (info != NULL)
         *info = found;
     return true;

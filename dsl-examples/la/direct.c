@@ -5,6 +5,7 @@
 
 #include <lapacke.h>
 #include <limits.h>
+#include <stdlib.h>
 
 #define DAG_PRECISION s
 #include <dag/precision.h>

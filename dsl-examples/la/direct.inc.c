@@ -9,9 +9,21 @@ static int LOCAL(potrf)(dag_uplo uplo, const dagi_array *A)
     return FN(potrf)(uplo, A->n, A->at, A->ld);
 }
 
+/* OpenBLAS's (0.3.21) for complex upper triangles reads the element behind the last one of a row, which may be behind
+ * the array: there A is copied. Negative: no memory for that, and nothing has happened. */
 static int LOCAL(potri)(dag_uplo uplo, const dagi_array *A)
 {
-    return LAPACK(potri_work)(LAPACK_COL_MAJOR, uplo == DAG_LOWER ? 'L' : 'U', A->n, A->at, A->ld);
+    size_t n = (size_t)A->n;
+    if (uplo == DAG_LOWER || !DAG_COMPLEX)
+        return LAPACK(potri_work)(LAPACK_COL_MAJOR, uplo == DAG_LOWER ? 'L' : 'U', A->n, A->at, A->ld);
+    elem_t *copy = calloc((n + 1) * n, sizeof *copy);
+    if (copy == NULL)
+        return -1;
+    FN(lacpy)(DAG_REGION_UPPER, A->n, A->n, A->at, A->ld, copy, A->n);
+    int info = LAPACK(potri_work)(LAPACK_COL_MAJOR, 'U', A->n, copy, A->n);
+    FN(lacpy)(DAG_REGION_UPPER, A->n, A->n, copy, A->n, A->at, A->ld);
+    free(copy);
+    return info;
 }
 
 static int LOCAL(getrf)(const dagi_array *A, int64_t *ipiv)

@@ -11,6 +11,8 @@
 #include <float.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { NORDERS = 6, NTILES = 5, NGRIDS = 7 };
 static const int64_t orders[NORDERS] = {0, 1, 7, 64, 100, 130};
@@ -215,6 +217,35 @@ static void refusals(dag_context *ctx)
     free(a.a);
 }
 
+/* A user's array, behind which nothing may be read. */
+static void at_the_edge(dag_context *ctx, const test_case *c)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = (size_t)(c->n * c->n) * dag_precision_size(c->prec), room = (bytes + page - 1) / page * page;
+    char *pages = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED || mprotect(pages + room, page, PROT_NONE) != 0)
+        abort();
+    whole a = original(c);
+    int64_t info = -1, *ipiv = allocate((size_t)c->n * sizeof(*ipiv));
+    dag_matrix *A = matrix_of(ctx, (dag_matrix_desc){.prec = c->prec, .m = c->n, .n = c->n, .mb = c->nb,
+                                                     .nb = c->nb, .p = 1, .q = 1, .layout = DAG_LAYOUT_SLAB,
+                                                     .local = pages + room - bytes, .lld = c->n});
+    fill_from(A, a);
+    cases++;
+    if (c->uplo == DAG_GENERAL) {
+        if (good(ctx, c, "getrf at the edge", dag_getrf(ctx, A, ipiv, NULL)) &&
+            good(ctx, c, "getri at the edge", dag_getri(ctx, A, ipiv, &info)))
+            judge(ctx, c, A, a, WHOLE, "getri at the edge: error");
+    } else if (good(ctx, c, "potrf at the edge", dag_potrf(ctx, c->uplo, A, NULL)) &&
+               good(ctx, c, "potri at the edge", dag_potri(ctx, c->uplo, A, &info))) {
+        judge(ctx, c, A, a, HERMITIAN, "potri at the edge: error");
+    }
+    dag_matrix_free(A);
+    free(ipiv);
+    free(a.a);
+    munmap(pages, room + page);
+}
+
 static void run_grid(dag_context *ctx, int p, int q, int full)
 {
     static const dag_uplo kinds[3] = {DAG_GENERAL, DAG_LOWER, DAG_UPPER};
@@ -254,6 +285,10 @@ int main(int argc, char **argv)
         failures++;
     }
     refusals(ctx);
+    for (int v = 0; dag_size(ctx) == 1 && v < 36; v++)
+        at_the_edge(ctx, &(test_case){.n = (int64_t[]){3, 40, 90}[v / 12], .nb = 32, .p = 1, .q = 1,
+                                      .prec = (dag_precision)(v % 4), .layout = DAG_LAYOUT_SLAB,
+                                      .uplo = (dag_uplo[]){DAG_GENERAL, DAG_LOWER, DAG_UPPER}[v / 4 % 3]});
     if (dag_rank(ctx) == 0)
         printf("%d cases, %d failures\n", cases, failures);
     dag_fini(ctx);
