@@ -178,7 +178,7 @@ def print_targets(targets, build):
         print("target", target if target == "all" else os.path.relpath(target, build))
 
 
-def targets_of_labels(build, wanted, unwanted="$^"):
+def targets_of_labels(build, wanted, unwanted):
     """What tests with these labels need; of plug-ins, which programs open by themselves, all."""
     graph = Graph(build)
     targets = {m for m in graph.made if os.path.dirname(m) == os.path.join(build, "lib") and m.endswith(".so")}
@@ -194,7 +194,9 @@ def main():
         sys.exit(__doc__)
     build = os.path.realpath(sys.argv[1])
     if sys.argv[2] == "--labels":
-        targets_of_labels(build, *sys.argv[3:4], *sys.argv[5:6])
+        if len(sys.argv) not in (4, 6) or sys.argv[4:5] not in ([], ["--without"]):
+            sys.exit(__doc__)
+        targets_of_labels(build, sys.argv[3], sys.argv[5] if len(sys.argv) == 6 else "$^")
         return
     files = [os.path.realpath(f) for f in sys.argv[2:]]
     graph = Graph(build)

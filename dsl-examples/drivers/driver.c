@@ -204,6 +204,12 @@ static int conclude(const driver *d, const dag_context *ctx, const options *o, c
 
 /* ---- main -------------------------------------------------------------------------------- */
 
+/* Recorded for the times that JSON has of inserted runs, unless the user says what he wants. */
+static bool wants_times(const options *o)
+{
+    return o->insert && o->json && getenv("DAG_OVERLAP") == NULL;
+}
+
 /* The settings that options stand for. */
 static dag_status configure(const options *o, dag_config *config, char *why, size_t why_size)
 {
@@ -222,7 +228,7 @@ static dag_status configure(const options *o, dag_config *config, char *why, siz
         {"bcast", o->bcast},
         {"reproducible", o->reproducible ? "on" : NULL},
         {"report", o->report ? "on" : NULL},
-        {"overlap", o->overlap || (o->insert && o->json) ? "on" : NULL},
+        {"overlap", o->overlap || wants_times(o) ? "on" : NULL},
         {"progress", o->progress ? "on" : NULL},
     };
     dag_status status = config == NULL ? DAG_ERR_NOMEM : DAG_SUCCESS;

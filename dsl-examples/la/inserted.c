@@ -30,11 +30,15 @@ dagi_inserting dagi_inserting_placed(dag_context *ctx, const char *name,
     enum { MOST = 16 };
     const dag_insert_kernel *list[MOST];
     dagi_inserting p = {0};
-    for (int k = 0; k < nkernels && k < MOST; k++)
+    if (nkernels > MOST) {
+        p.status = dag_error(ctx, DAG_ERR_INTERNAL, "%s: %d kernels, and room for %d", name, nkernels, MOST);
+        return p;
+    }
+    for (int k = 0; k < nkernels; k++)
         list[k] = &kernels[k];
     const dag_insert_desc desc = {.name = name, .collections = collections,
                                   .ncollections = ncollections, .kernels = list,
-                                  .nkernels = nkernels < MOST ? nkernels : MOST, .place = place};
+                                  .nkernels = nkernels, .place = place};
     p.status = dag_insert_begin(ctx, &desc, &p.pool);
     return p;
 }

@@ -14,19 +14,15 @@ typedef struct dagi_step {
 /* dag_insert_kernel.priority of all kernels. */
 int64_t dagi_step_priority(const void *args);
 
-/* A kernel whose arguments begin so, and whose body is that function. */
-#define DAGI_STEP_KERNEL(NAME, BODY, MAIN, ...)                                                    \
-    {                                                                                              \
-        .name = NAME, .ntiles = sizeof((dag_tile_access[]){__VA_ARGS__}) / sizeof(dag_tile_access), \
-        .access = {__VA_ARGS__}, .main = MAIN, .body = BODY, .priority = dagi_step_priority        \
-    }
-/* The same with a body for devices. */
-#define DAGI_DEVICE_STEP(NAME, BODY, DEVICE, MAIN, ...)                                     \
+/* A kernel whose arguments begin so, and whose bodies, for cores and for devices, are these functions. */
+#define DAGI_DEVICE_STEP(NAME, BODY, DEVICE, MAIN, ...)                                            \
     {                                                                                              \
         .name = NAME, .ntiles = sizeof((dag_tile_access[]){__VA_ARGS__}) / sizeof(dag_tile_access), \
         .access = {__VA_ARGS__}, .main = MAIN, .body = BODY, .device = DEVICE,                      \
         .priority = dagi_step_priority                                                             \
     }
+/* For cores alone. */
+#define DAGI_STEP_KERNEL(NAME, BODY, MAIN, ...) DAGI_DEVICE_STEP(NAME, BODY, NULL, MAIN, __VA_ARGS__)
 
 /* dag_insert_desc.place where tiles have columns of two widths: dag_split_columns_place(), also of tiles without
  * memory that are like such columns. */

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* `memory`: bytes of each device, 0 = all that it has. */
 static dag_context *split_start(const char *program, int narrow, int64_t width, const char *placement,
@@ -35,19 +34,6 @@ static int64_t split_ran(const dag_context *ctx, int device)
 {
     dag_device_stats s;
     return dag_device_stats_get(ctx, device, &s) ? s.tasks : 0;
-}
-
-/* For dag_matrix_each_local(): are the tiles of `other` the same bit by bit? */
-static inline dag_status split_same(dag_matrix *A, int64_t i, int64_t j, const dag_element *e, void *other)
-{
-    int64_t ld;
-    const char *b = dag_matrix_at((const dag_matrix *)other, i, j, &ld);
-    (void)A;
-    for (int64_t c = 0; c < e->shape.n; c++)
-        if (memcmp((const char *)e->ptr + (size_t)(c * e->ld) * e->shape.elem,
-                   b + (size_t)(c * ld) * e->shape.elem, (size_t)e->shape.m * e->shape.elem) != 0)
-            return DAG_ERR_INTERNAL;
-    return DAG_SUCCESS;
 }
 
 #endif

@@ -51,6 +51,18 @@ covered tests/integration/comm.cmake comm_remote_2 -- launcher test_bell
 covered docs/language.md docs_snippets docs_places -- test_bell
 exactly LICEN"SE" "none LICEN"SE
 
+# labelled REGEXP [--without REGEXP]: what tests with labels need
+labelled() {
+    python3 "$source/tools/tests_for.py" "$build" --labels "$@" >"$log" || fail "--labels $*: status $?"
+}
+labelled '^sanitize$' --without '^full$'
+grep -qx 'target tests/unit/test_bell' "$log" || fail "test_bell would not be built for its label"
+grep -qx 'target lib/libdag_cuda.so' "$log" || ! [ -e "$build/lib/libdag_cuda.so" ] || fail "plug-ins would not be built"
+grep -qx 'target tests/unit/test_heap' "$log" && fail "test_heap would be built for a label that it has not"
+labelled '^sanitize$' --without .
+grep -q '^target tests/' "$log" && fail "tests without allowed labels would be built"
+python3 "$source/tools/tests_for.py" "$build" --labels asan full >"$log" 2>&1 && fail "a word too many was taken"
+
 says() { # TEXT STATUS ARGUMENT...
     local text=$1 status=$2 got
     shift 2

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+from unittest import mock
 
 from driver_case import BIN, PRODUCTS, RANKS, ROUTINES, Case, main, run
 
@@ -191,6 +192,9 @@ class Results(Case):
         first, last = self.good("dag_potrf", "--n", 60, "--nb", 16, "--insert", "--runs", 2, ranks=RANKS[1 % len(RANKS)])
         self.assertNotIn("insert_times", first)
         self.columns(last, RANKS[1 % len(RANKS)])
+        with mock.patch.dict(os.environ, DAG_OVERLAP="off"):  # nothing is recorded
+            r, = self.good("dag_potrf", "--n", 60, "--insert")
+        self.assertEqual(set(list(r["insert_times"].values())[1:]), {None})
         r, = self.good("dag_geqrf", "--n", 0, "--insert")  # nothing is inserted
         self.assertEqual(set(list(r["insert_times"].values())[1:]), {None})
         r, = self.good("dag_potrf", "--n", 30, "--check")

@@ -7,6 +7,8 @@
  * One launch on R ranks runs the cases whose grid has R places; without `full` one in SOME of them, or in MANY
  * where there are several workers.
  */
+#include "same_tile.h"
+
 #include <dag/config.h>
 #include <dag/inserted.h>
 #include <dag/la.h>
@@ -54,21 +56,9 @@ static dag_matrix *make(const test_case *c, int64_t m, int64_t n, dag_uplo uplo)
     return A;
 }
 
-static dag_status compare(dag_matrix *A, int64_t i, int64_t j, const dag_element *e, void *other)
-{
-    int64_t ld;
-    const char *b = dag_matrix_at((const dag_matrix *)other, i, j, &ld);
-    (void)A;
-    for (int64_t c = 0; c < e->shape.n; c++)
-        if (memcmp((const char *)e->ptr + (size_t)(c * e->ld) * e->shape.elem,
-                   b + (size_t)(c * ld) * e->shape.elem, (size_t)e->shape.m * e->shape.elem) != 0)
-            return DAG_ERR_INTERNAL;
-    return DAG_SUCCESS;
-}
-
 static void same(const test_case *c, const char *what, dag_matrix *A, dag_matrix *B)
 {
-    check(c, what, dag_matrix_each_local(A, compare, B));
+    check(c, what, dag_matrix_each_local(A, same_tile, B));
 }
 
 /* ---- the routines ---------------------------------------------------------------------------- */

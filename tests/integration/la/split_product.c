@@ -11,6 +11,7 @@
  */
 #include "lasting_mpi.h"
 #include "pairs.h"
+#include "same_tile.h"
 #include "split_start.h"
 
 #include <dag/blas3.h>
@@ -185,7 +186,7 @@ static dag_status multiply(dag_context *ctx, const test_case *c, const how *h, d
         v->error[i] = status == DAG_SUCCESS ? error_of(c, of[i ? INSERTED : C], want) : NAN;
     }
     if (bound || dag_devices(ctx) == 0)
-        v->same = status != DAG_SUCCESS || dag_matrix_each_local(of[C], split_same, of[INSERTED]) == DAG_SUCCESS;
+        v->same = status != DAG_SUCCESS || dag_matrix_each_local(of[C], same_tile, of[INSERTED]) == DAG_SUCCESS;
     free(want);
     return status;
 }
@@ -265,7 +266,7 @@ static int squares(void)
             status = (i ? dag_gemm_inserted : dag_gemm)(ctx, ways[way % 3], ways[way / 3], 0.5, of[0], of[0], -1,
                                                         of[i + 1]);
         if (status == DAG_SUCCESS && dag_devices(ctx) == 0)
-            status = dag_matrix_each_local(of[1], split_same, of[2]);
+            status = dag_matrix_each_local(of[1], same_tile, of[2]);
         if (status != DAG_SUCCESS)
             fprintf(stderr, "split_product: a square, op %d %d: %s %s\n", way % 3, way / 3, dag_strerror(status),
                     dag_message(ctx));

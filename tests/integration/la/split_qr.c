@@ -12,6 +12,7 @@
  */
 #include "lasting_mpi.h"
 #include "pairs.h"
+#include "same_tile.h"
 #include "split_start.h"
 
 #include <dag/auxiliary.h>
@@ -217,9 +218,9 @@ static dag_status as_graph(dag_context *ctx, const test_case *c, dag_matrix *of[
     vectors[1] = by[SAME];
     for (int i = 0; i < 2 && status == DAG_SUCCESS; i++)
         status = dag_unmqr(ctx, DAG_LEFT, DAG_CONJ_TRANS, i ? by[F] : of[F], i ? other : qr, vectors[i]);
-    *same = status != DAG_SUCCESS || dag_matrix_each_local(of[F], split_same, by[F]) == DAG_SUCCESS;
+    *same = status != DAG_SUCCESS || dag_matrix_each_local(of[F], same_tile, by[F]) == DAG_SUCCESS;
     if (status == DAG_SUCCESS && dag_devices(ctx) == 0) /* products with Q run where they are expected to end first */
-        *same = *same && dag_matrix_each_local(vectors[0], split_same, vectors[1]) == DAG_SUCCESS;
+        *same = *same && dag_matrix_each_local(vectors[0], same_tile, vectors[1]) == DAG_SUCCESS;
     dag_qr_free(other);
     for (int i = 0; i < COUNT; i++)
         dag_matrix_free(by[i]);
