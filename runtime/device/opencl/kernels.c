@@ -44,12 +44,7 @@ static dag_dcomplex conjugate(dag_dcomplex x)
 
 /* ---- the table --------------------------------------------------------------------------- */
 
-#define ENTRY(code, name, letter, prec)                                                            \
-    {DAG_OP_##code, prec, DAG_DEVICE_OPENCL, (dag_kernel_fn)dag_tile_##letter##dev_##name,         \
-     "dag_tile_" #letter "opencl_" #name}
-#define ENTRIES(code, name)                                                                        \
-    ENTRY(code, name, s, DAG_S), ENTRY(code, name, d, DAG_D), ENTRY(code, name, c, DAG_C),         \
-        ENTRY(code, name, z, DAG_Z)
+#define ENTRIES(code, name) DAGI_KERNELS(code, name, OPENCL, opencl)
 
 const dag_kernel dagi_opencl_kernels[DAGI_OPENCL_TABLE] = {
     ENTRIES(POTRF, potrf),         ENTRIES(POTRF_WORKSPACE, potrf_workspace),
