@@ -149,7 +149,7 @@ static dag_tile side_by_side_at(factoring *f, int d, int64_t k)
     return (dag_tile){&f->Y.super, d, k};
 }
 
-/* Of a task by columns c of panel k that works on stack d in columns (n, e). */
+/* The step of a task by columns c of panel k that works on stack d in columns (n, e). */
 static step step_of(const factoring *f, int k, int64_t c, int d, int64_t n, int64_t e)
 {
     const qr_stacks *q = f->q;

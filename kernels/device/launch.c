@@ -50,7 +50,7 @@ static void count(double muls, double adds, int pairs)
 }
 #define COUNT(...) count(__VA_ARGS__, DAG_COMPLEX)
 
-/* Of a triangular or symmetric factor, and of what it is applied to: the other dimension. */
+/* The order of a triangular or symmetric factor, and the other dimension of what it is applied to. */
 static double order_of(dag_side side, int m, int n)
 {
     return side == DAG_LEFT ? m : n;
