@@ -93,7 +93,7 @@ class Tester:
 
     def expect(self, name, path, have):
         """Compares with, or rewrites, the expected text."""
-        have = have.replace(f": {KINDS}, ", ": @KINDS@, ")
+        have = have.replace(f" {KINDS}, ", " @KINDS@, ")
         if self.update:
             with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
                 f.write(have)
