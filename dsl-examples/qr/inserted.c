@@ -22,22 +22,8 @@ typedef struct step {
     int columns;
 } step;
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "qr/inserted.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "qr/inserted.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "qr/inserted.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "qr/inserted.inc.c"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "qr/inserted.inc.c"
+#include <dag/each_precision.h>
 
 enum {
     GEQRT,

@@ -45,4 +45,4 @@ static int blocks_of(int m, int block)
 }
 
 #define DAG_TEMPLATE "cpu/qr.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>

@@ -92,4 +92,4 @@ size_t dag_device_laswp_bytes(int64_t count)
     ((__typeof__(&FN(name)))kernel_of(op, DAG_PREC, dag_device_queue_kind(queue)))
 
 #define DAG_TEMPLATE "device/launch.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>

@@ -39,8 +39,8 @@ static dag_dcomplex conjugate(dag_dcomplex x)
     return ~x;
 }
 
-#define DAG_TEMPLATE "../runtime/device/opencl/kernels.inc.c"
-#include "each_precision.h"
+#define DAG_TEMPLATE "kernels.inc.c"
+#include <dag/each_precision.h>
 
 /* ---- the table --------------------------------------------------------------------------- */
 
