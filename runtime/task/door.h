@@ -142,8 +142,8 @@ void dagi_door_free(dag_taskpool *pool);
  */
 struct dag_task *dagi_door_give(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
                                 const int32_t *params, dag_value *const *values, uint32_t mask);
-/* Make a task that the client will put or let wait; w is worker 0, active. NULL: the task is forgotten, or the
- * pool has failed for want of memory. */
+/* Make a task that the client will put or let wait; w is worker 0, active. The class has DAGI_GIVEN_PARAMS
+ * parameters and no other locals. NULL: the task is forgotten, or the pool has failed for want of memory. */
 struct dag_task *dagi_door_make(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
                                 const int32_t *params);
 /* t has all its inputs: the rest of dagi_door_give(). */
