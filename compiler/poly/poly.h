@@ -33,6 +33,7 @@ typedef struct poly_param {
     bool rows, cols;            /* of the process grid: P, Q, A->p, A->q */
     bool aside;                 /* no expression mentions it: a global of inline C, or the size of a
                                    vector. It has a value only where the user gives one */
+    bool said;                  /* an expression of a class mentions it */
 } poly_param;
 
 /* A number of a task, or of the file, that is no affine function: a parameter of isl stands for it.
@@ -82,6 +83,7 @@ typedef struct poly {
     size_t n_params;
     isl_space *param_space;     /* all parameters, in this order */
     bool aside;                 /* while parameters are collected: the second walk */
+    bool in_class;              /* and expressions of classes in the first one */
     int64_t grid[2];            /* rows and columns of the grid that is looked at; 0: all grids */
     bool borrowed;              /* the context of isl is somebody else's */
     poly_terms *terms;          /* what is not affine becomes one of them; NULL: is refused */
@@ -102,6 +104,9 @@ void poly_end_terms(poly *m); /* lift_table.c */
 /* The facts about the parameters: sizes of matrices, and what the file assumes.
  * assume_exact[i]: all that the i-th %assume says is in it. */
 isl_set *lift_facts(poly *m, bool *assume_exact);
+/* What facts say of those parameters that an expression of a class mentions, for all values that the others
+ * may have. Takes facts. */
+isl_set *lift_said(const poly *m, isl_set *facts);
 
 /* ---- expressions (lift_expr.c) --------------------------------------------------------------- */
 

@@ -52,8 +52,74 @@ verify_bounds verify_bounds_of(isl_map *map)
     return b;
 }
 
+/* A dimension, and the function of the domain that all parts of a relation have there. */
+typedef struct equation {
+    int pos;
+    isl_aff *value; /* NULL: none so far */
+    bool same;
+} equation;
+
+/* What an equation of one part says dimension `pos` is; NULL: none does. */
+static isl_aff *equal_to(isl_basic_map *part, int pos)
+{
+    isl_constraint *c = NULL;
+    if (isl_basic_map_has_defining_equality(part, isl_dim_out, pos, &c) != isl_bool_true)
+        return NULL;
+    isl_val *factor = isl_constraint_get_coefficient_val(c, isl_dim_out, pos);
+    bool down = isl_val_is_negone(factor) == isl_bool_true;
+    bool unit = down || isl_val_is_one(factor) == isl_bool_true;
+    isl_val_free(factor);
+    isl_aff *aff = NULL;
+    if (unit && (pos == 0 || isl_constraint_involves_dims(c, isl_dim_out, 0, (unsigned)pos) ==
+                                 isl_bool_false)) {
+        isl_space *space = isl_space_domain(isl_basic_map_get_space(part));
+        aff = isl_aff_zero_on_domain(isl_local_space_from_space(space));
+        static const enum isl_dim_type types[] = {isl_dim_param, isl_dim_in};
+        for (size_t t = 0; t < UTIL_COUNT(types); t++)
+            for (int i = 0; i < isl_constraint_dim(c, types[t]); i++)
+                aff = isl_aff_set_coefficient_val(
+                    aff, types[t], i, isl_constraint_get_coefficient_val(c, types[t], i));
+        aff = isl_aff_set_constant_val(aff, isl_constraint_get_constant_val(c));
+        aff = down ? aff : isl_aff_neg(aff);
+    }
+    isl_constraint_free(c);
+    return aff;
+}
+
+static isl_stat compare_equation(isl_basic_map *part, void *arg)
+{
+    equation *e = arg;
+    isl_aff *value = e->same ? equal_to(part, e->pos) : NULL;
+    isl_basic_map_free(part);
+    e->same = value && (!e->value || isl_aff_plain_is_equal(e->value, value) == isl_bool_true);
+    if (e->value)
+        isl_aff_free(value);
+    else
+        e->value = value;
+    return isl_stat_ok;
+}
+
+/* Dimension `pos` of map where equations alone say what it is; NULL: it takes more to see. */
+static isl_pw_aff *plain_value(isl_map *map, size_t pos)
+{
+    equation e = {.pos = (int)pos, .same = true};
+    isl_map_foreach_basic_map(map, compare_equation, &e);
+    if (e.same && e.value)
+        return isl_pw_aff_intersect_domain(isl_pw_aff_from_aff(e.value),
+                                           isl_map_domain(isl_map_copy(map)));
+    isl_aff_free(e.value);
+    return NULL;
+}
+
 verify_bounds verify_bounds_at(isl_map *map, size_t pos)
 {
+    isl_pw_aff *value = plain_value(map, pos);
+    if (value) {
+        verify_bounds b = {.step = 1, .plain = true, .single = true};
+        b.lo = plain_bound(value, &b.plain);
+        b.hi = isl_pw_aff_copy(b.lo);
+        return b;
+    }
     isl_map *one = isl_map_copy(map);
     isl_size n = isl_map_dim(one, isl_dim_out);
     one = isl_map_project_out(one, isl_dim_out, (unsigned)pos + 1, (unsigned)n - (unsigned)pos - 1);
@@ -66,17 +132,27 @@ void verify_bounds_free(verify_bounds *b)
     isl_pw_aff_free(b->hi);
 }
 
+/* [y] -> [x], x from y on in steps. */
+static isl_map *steps_from(isl_ctx *ctx, long step)
+{
+    if (step == 1)
+        return isl_map_lex_le(isl_space_set_alloc(ctx, 0, 1));
+    text t = {0};
+    text_printf(&t, "{ [y] -> [x] : exists e : x = y + %ld e and e >= 0 }", step);
+    isl_map *up = isl_map_read_from_str(ctx, text_str(&t));
+    text_free(&t);
+    return up;
+}
+
 isl_map *verify_interval(const verify_bounds *b)
 {
+    isl_map *from = isl_map_from_pw_aff(isl_pw_aff_copy(b->lo));
+    if (b->single)
+        return from;
     isl_ctx *ctx = isl_pw_aff_get_ctx(b->lo);
-    text t = {0};
-    text_printf(&t, "{ [y] -> [x] : exists e : x = y + %ld e and e >= 0 }", b->step);
-    isl_map *up = isl_map_read_from_str(ctx, text_str(&t));
-    isl_map *down = isl_map_read_from_str(ctx, "{ [y] -> [x] : x <= y }");
-    text_free(&t);
-    isl_map *from = isl_map_apply_range(isl_map_from_pw_aff(isl_pw_aff_copy(b->lo)), up);
+    isl_map *down = isl_map_lex_ge(isl_space_set_alloc(ctx, 0, 1));
     isl_map *to = isl_map_apply_range(isl_map_from_pw_aff(isl_pw_aff_copy(b->hi)), down);
-    return isl_map_intersect(from, to);
+    return isl_map_intersect(isl_map_apply_range(from, steps_from(ctx, b->step)), to);
 }
 
 isl_map *verify_product(const verify_bounds *b, size_t n, isl_map *like)

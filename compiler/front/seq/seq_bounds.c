@@ -124,12 +124,10 @@ isl_set *seq_bound_by(isl_set *within, const verify_bounds *b, size_t pos, size_
 
 /* ---- guards ---------------------------------------------------------------------------------- */
 
-bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *space, isl_set *facts)
+bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *known)
 {
-    isl_set *known = isl_set_intersect_params(isl_set_copy(space), isl_set_copy(facts));
     isl_set *guard = verify_weakest_guard(set, may, known);
     bool ok = isl_set_plain_is_universe(guard) == isl_bool_true || seq_put_condition(out, guard);
-    isl_set_free(known);
     isl_set_free(guard);
     return ok;
 }
@@ -170,7 +168,8 @@ static bool put_conditional(text *out, isl_set *set, isl_set *box, const char *c
     text guard = {0}, lo = {0}, hi = {0}, step = {0}, below = {0};
     isl_val *one = isl_val_one(isl_set_get_ctx(set));
     isl_pw_aff *less = isl_pw_aff_add_constant_val(isl_pw_aff_copy(b->lo), isl_val_neg(one));
-    bool ok = seq_put_guard(&guard, named, named, within, facts) && seq_put_value(&lo, b->lo) &&
+    isl_set *known = isl_set_intersect_params(within, isl_set_copy(facts));
+    bool ok = seq_put_guard(&guard, named, named, known) && seq_put_value(&lo, b->lo) &&
               seq_put_value(&hi, b->hi) && seq_put_value(&below, less);
     isl_pw_aff_free(less);
     if (b->step != 1)
@@ -192,7 +191,7 @@ static bool put_conditional(text *out, isl_set *set, isl_set *box, const char *c
     text_free(&step);
     text_free(&below);
     isl_set_free(named);
-    isl_set_free(within);
+    isl_set_free(known);
     return ok;
 }
 
