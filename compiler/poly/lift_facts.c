@@ -290,6 +290,8 @@ isl_set *lift_facts(poly *m, bool *assume_exact)
 
 isl_set *lift_said(const poly *m, isl_set *facts)
 {
+    if (isl_set_n_basic_set(facts) < 2)
+        return facts;
     for (size_t i = 0; i < m->n_params; i++)
         if (!m->params[i].said)
             facts = isl_set_eliminate(facts, isl_dim_param, (unsigned)i, 1);

@@ -105,7 +105,8 @@ void poly_end_terms(poly *m); /* lift_table.c */
  * assume_exact[i]: all that the i-th %assume says is in it. */
 isl_set *lift_facts(poly *m, bool *assume_exact);
 /* What facts say of those parameters that an expression of a class mentions, for all values that the others
- * may have. Takes facts. */
+ * may have. Often that is one case where facts have several; facts of one case are left as they are.
+ * Takes facts. */
 isl_set *lift_said(const poly *m, isl_set *facts);
 
 /* ---- expressions (lift_expr.c) --------------------------------------------------------------- */

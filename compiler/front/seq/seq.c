@@ -48,10 +48,9 @@ static uint32_t derive(const seq_file *f, verify_model *m)
         all.flows[i] =
             arena_alloc(f->arena, (f->calls[i]->kernel->n_params + 1) * sizeof(**all.flows));
     if (seq_check_calls(f, m)) {
-        /* No edge depends on what only assumptions speak of, and what these say of all else may be no
-         * disjunction. */
-        if (isl_set_n_basic_set(m->facts) > 1)
-            m->facts = lift_said(&m->poly, m->facts);
+        /* No edge depends on what assumptions say of all else. */
+        isl_set_free(m->facts);
+        m->facts = isl_set_copy(m->said);
         if (seq_flow(f, m, &g, &all) && seq_put_edges(f, m, &g, &all))
             file = seq_write(f, &all);
     }
