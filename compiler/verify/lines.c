@@ -1,7 +1,6 @@
 /* Sets and relations as ranges, bounds and guards. */
 #include "lines.h"
 
-#include <isl/constraint.h>
 #include <isl/ilp.h>
 #include <stdlib.h>
 
@@ -32,20 +31,103 @@ static isl_pw_aff *plain_bound(isl_pw_aff *pa, bool *plain)
     return pa;
 }
 
-verify_bounds verify_bounds_of(isl_map *map)
+isl_aff *verify_limit(isl_constraint *c, int pos, bool *upper)
 {
-    verify_bounds b = {.plain = true};
+    static const enum isl_dim_type types[] = {isl_dim_param, isl_dim_in};
+    isl_val *factor = isl_constraint_get_coefficient_val(c, isl_dim_out, pos);
+    *upper = isl_val_is_negone(factor) == isl_bool_true;
+    bool unit = *upper || isl_val_is_one(factor) == isl_bool_true;
+    isl_val_free(factor);
+    bool more = false;
+    for (int i = 0; i < isl_constraint_dim(c, isl_dim_out); i++)
+        more = more || (i != pos && isl_constraint_involves_dims(c, isl_dim_out, (unsigned)i, 1));
+    for (int i = 0; i < isl_constraint_dim(c, isl_dim_div); i++)
+        more = more || isl_constraint_involves_dims(c, isl_dim_div, (unsigned)i, 1);
+    if (!unit || more)
+        return NULL;
+    isl_space *space = isl_space_domain(isl_constraint_get_space(c));
+    isl_aff *aff = isl_aff_zero_on_domain(isl_local_space_from_space(space));
+    for (size_t t = 0; t < UTIL_COUNT(types); t++)
+        for (int i = 0; i < isl_constraint_dim(c, types[t]); i++)
+            aff = isl_aff_set_coefficient_val(aff, types[t], i,
+                                              isl_constraint_get_coefficient_val(c, types[t], i));
+    aff = isl_aff_set_constant_val(aff, isl_constraint_get_constant_val(c));
+    return *upper ? aff : isl_aff_neg(aff);
+}
+
+/* What constraints say of one dimension. */
+typedef struct limits {
+    isl_aff *lo, *hi;
+    bool more; /* than one of either kind */
+} limits;
+
+static isl_stat note_limit(isl_constraint *c, void *arg)
+{
+    limits *l = arg;
+    bool upper = false;
+    if (isl_constraint_involves_dims(c, isl_dim_out, 0, 1) != isl_bool_false) {
+        bool range = isl_constraint_is_equality(c) == isl_bool_false;
+        isl_aff *aff = range ? verify_limit(c, 0, &upper) : NULL;
+        isl_aff **at = upper ? &l->hi : &l->lo;
+        l->more = l->more || !aff || *at;
+        isl_aff_free(*at);
+        *at = aff;
+    }
+    isl_constraint_free(c);
+    return isl_stat_ok;
+}
+
+static isl_stat note_limits(isl_basic_map *part, void *arg)
+{
+    limits *l = arg;
+    l->more = isl_basic_map_dim(part, isl_dim_div) != 0;
+    isl_stat done = isl_basic_map_foreach_constraint(part, note_limit, l);
+    isl_basic_map_free(part);
+    return done;
+}
+
+/* The bounds of a relation (kept) to one dimension that has just a lower and an upper one. False: it has
+ * others. */
+static bool plain_range(isl_map *map, verify_bounds *b)
+{
+    limits l = {0};
+    bool one = isl_map_n_basic_map(map) == 1 &&
+               isl_map_foreach_basic_map(map, note_limits, &l) == isl_stat_ok;
+    if (!one || l.more || !l.lo || !l.hi) {
+        isl_aff_free(l.lo);
+        isl_aff_free(l.hi);
+        return false;
+    }
+    isl_set *domain = isl_map_domain(isl_map_copy(map));
+    b->step = 1;
+    b->lo = isl_pw_aff_intersect_domain(isl_pw_aff_from_aff(l.lo), isl_set_copy(domain));
+    b->hi = isl_pw_aff_intersect_domain(isl_pw_aff_from_aff(l.hi), domain);
+    return true;
+}
+
+/* The bounds of any relation (taken) to one dimension. */
+static void find_range(isl_map *map, verify_bounds *b)
+{
     isl_stride_info *stride = isl_map_get_range_stride_info(map, 0);
     isl_val *step = isl_stride_info_get_stride(stride);
     isl_stride_info_free(stride);
-    b.step = isl_val_is_pos(step) == isl_bool_true ? isl_val_get_num_si(step) : 1;
+    b->step = isl_val_is_pos(step) == isl_bool_true ? isl_val_get_num_si(step) : 1;
     isl_val_free(step);
     isl_pw_multi_aff *lo = isl_map_lexmin_pw_multi_aff(isl_map_copy(map));
     isl_pw_multi_aff *hi = isl_map_lexmax_pw_multi_aff(map);
-    b.lo = isl_pw_multi_aff_get_pw_aff(lo, 0);
-    b.hi = isl_pw_multi_aff_get_pw_aff(hi, 0);
+    b->lo = isl_pw_multi_aff_get_pw_aff(lo, 0);
+    b->hi = isl_pw_multi_aff_get_pw_aff(hi, 0);
     isl_pw_multi_aff_free(lo);
     isl_pw_multi_aff_free(hi);
+}
+
+verify_bounds verify_bounds_of(isl_map *map)
+{
+    verify_bounds b = {.plain = true};
+    if (plain_range(map, &b))
+        isl_map_free(map);
+    else
+        find_range(map, &b);
     b.single = isl_pw_aff_is_equal(b.lo, b.hi) == isl_bool_true;
     b.lo = plain_bound(b.lo, &b.plain);
     b.hi = plain_bound(b.hi, &b.plain);
@@ -63,27 +145,12 @@ typedef struct equation {
 static isl_aff *equal_to(isl_basic_map *part, int pos)
 {
     isl_constraint *c = NULL;
+    bool upper;
     if (isl_basic_map_has_defining_equality(part, isl_dim_out, pos, &c) != isl_bool_true)
         return NULL;
-    isl_val *factor = isl_constraint_get_coefficient_val(c, isl_dim_out, pos);
-    bool down = isl_val_is_negone(factor) == isl_bool_true;
-    bool unit = down || isl_val_is_one(factor) == isl_bool_true;
-    isl_val_free(factor);
-    isl_aff *aff = NULL;
-    if (unit && (pos == 0 || isl_constraint_involves_dims(c, isl_dim_out, 0, (unsigned)pos) ==
-                                 isl_bool_false)) {
-        isl_space *space = isl_space_domain(isl_basic_map_get_space(part));
-        aff = isl_aff_zero_on_domain(isl_local_space_from_space(space));
-        static const enum isl_dim_type types[] = {isl_dim_param, isl_dim_in};
-        for (size_t t = 0; t < UTIL_COUNT(types); t++)
-            for (int i = 0; i < isl_constraint_dim(c, types[t]); i++)
-                aff = isl_aff_set_coefficient_val(
-                    aff, types[t], i, isl_constraint_get_coefficient_val(c, types[t], i));
-        aff = isl_aff_set_constant_val(aff, isl_constraint_get_constant_val(c));
-        aff = down ? aff : isl_aff_neg(aff);
-    }
+    isl_aff *value = verify_limit(c, pos, &upper);
     isl_constraint_free(c);
-    return aff;
+    return value;
 }
 
 static isl_stat compare_equation(isl_basic_map *part, void *arg)
