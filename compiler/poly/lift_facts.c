@@ -185,6 +185,7 @@ void poly_begin_in(isl_ctx *isl, poly *m, const sema_info *sema, arena *a,
 void poly_end(poly *m)
 {
     isl_space_free(m->param_space);
+    isl_set_free(m->said);
     poly_end_terms(m);
     if (!m->borrowed)
         isl_ctx_free(m->isl);
@@ -269,6 +270,18 @@ static void known_so_far(poly *m, const known *k)
     m->terms->facts = isl_set_copy(k->facts);
 }
 
+/* What facts (taken) say of those parameters that an expression of a class mentions, for all values that the
+ * others may have: often one case where facts have several. */
+static isl_set *of_classes(const poly *m, isl_set *facts)
+{
+    if (isl_set_n_basic_set(facts) < 2)
+        return facts;
+    for (size_t i = 0; i < m->n_params; i++)
+        if (!m->params[i].said)
+            facts = isl_set_eliminate(facts, isl_dim_param, (unsigned)i, 1);
+    return isl_set_coalesce(facts);
+}
+
 isl_set *lift_facts(poly *m, bool *assume_exact)
 {
     const ast_file *file = m->sema->ast;
@@ -285,15 +298,7 @@ isl_set *lift_facts(poly *m, bool *assume_exact)
     }
     known_so_far(m, &k);
     isl_space_free(k.scope.space);
-    return isl_set_coalesce(k.facts);
-}
-
-isl_set *lift_said(const poly *m, isl_set *facts)
-{
-    if (isl_set_n_basic_set(facts) < 2)
-        return facts;
-    for (size_t i = 0; i < m->n_params; i++)
-        if (!m->params[i].said)
-            facts = isl_set_eliminate(facts, isl_dim_param, (unsigned)i, 1);
-    return isl_set_coalesce(facts);
+    k.facts = isl_set_coalesce(k.facts);
+    m->said = m->terms ? isl_set_copy(k.facts) : of_classes(m, isl_set_copy(k.facts));
+    return k.facts;
 }

@@ -82,6 +82,7 @@ typedef struct poly {
     poly_param *params;
     size_t n_params;
     isl_space *param_space;     /* all parameters, in this order */
+    isl_set *said;              /* the facts; of several cases what they say of what classes mention */
     bool aside;                 /* while parameters are collected: the second walk */
     bool in_class;              /* and expressions of classes in the first one */
     int64_t grid[2];            /* rows and columns of the grid that is looked at; 0: all grids */
@@ -102,12 +103,8 @@ void poly_end(poly *m);
 void poly_begin_terms(poly *m);
 void poly_end_terms(poly *m); /* lift_table.c */
 /* The facts about the parameters: sizes of matrices, and what the file assumes.
- * assume_exact[i]: all that the i-th %assume says is in it. */
+ * assume_exact[i]: all that the i-th %assume says is in it. Sets m->said, too. */
 isl_set *lift_facts(poly *m, bool *assume_exact);
-/* What facts say of those parameters that an expression of a class mentions, for all values that the others
- * may have. Often that is one case where facts have several; facts of one case are left as they are.
- * Takes facts. */
-isl_set *lift_said(const poly *m, isl_set *facts);
 
 /* ---- expressions (lift_expr.c) --------------------------------------------------------------- */
 

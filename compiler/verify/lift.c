@@ -31,7 +31,7 @@ static void lift_class(verify_model *m, verify_class *c)
         hidden += lift_count_indices(c->sema->params[i]->ast->value->indices);
     lift_layout l = lift_layout_new(&m->poly, c->sema, 0, hidden);
     l.scope.within = isl_set_universe(isl_space_copy(l.scope.space));
-    l.scope.within = isl_set_intersect_params(l.scope.within, isl_set_copy(m->said));
+    l.scope.within = isl_set_intersect_params(l.scope.within, isl_set_copy(m->poly.said));
     lift_locals(&l, c->sema, used);
     free(used);
     lift_project(&l);
@@ -407,7 +407,6 @@ static verify_model *model_begin(isl_ctx *isl, const ast_file *file, const sema_
     m->assume_exact = arena_alloc(m->arena, file->n_assumes * sizeof(bool) + 1);
     m->facts = lift_facts(&m->poly, m->assume_exact);
     m->given = isl_set_copy(m->facts);
-    m->said = terms ? isl_set_copy(m->facts) : lift_said(&m->poly, isl_set_copy(m->facts));
     return m;
 }
 

@@ -20,7 +20,6 @@ void verify_model_free(verify_model *m)
     if (m->order.all)
         m->order.free(m->order.all);
     isl_set_free(m->facts);
-    isl_set_free(m->said);
     isl_set_free(m->given);
     poly_end(&m->poly);
     free(m->classes);

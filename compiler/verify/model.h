@@ -31,7 +31,7 @@ typedef struct verify_doubts {
 struct verify_class {
     const sema_class *sema;
     isl_id *id;
-    isl_set *space;             /* NAME[params], with what m->said; never NULL in a good model */
+    isl_set *space;             /* NAME[params], with what poly.said holds; never NULL in a good model */
     bool exact;
     src_range opaque_at;
     const char *why;
@@ -68,7 +68,6 @@ struct verify_model {
     poly poly;                  /* its parameters and the context of isl */
     isl_set *given;             /* what holds for the parameters by what the file says */
     isl_set *facts;             /* the same, narrowed by what reports of --std=parsec excluded */
-    isl_set *said;              /* what is given of the parameters that classes mention, if that is simpler */
     bool *assume_exact;         /* by number of the %assume: all of it went into the facts */
     struct {                    /* by sema_global.index of a root */
         int *stride;            /* its elements are pairs [i, j] for i*N + j, N this parameter;

@@ -50,7 +50,7 @@ static uint32_t derive(const seq_file *f, verify_model *m)
     if (seq_check_calls(f, m)) {
         /* No edge depends on what assumptions say of all else. */
         isl_set_free(m->facts);
-        m->facts = isl_set_copy(m->said);
+        m->facts = isl_set_copy(m->poly.said);
         if (seq_flow(f, m, &g, &all) && seq_put_edges(f, m, &g, &all))
             file = seq_write(f, &all);
     }
