@@ -214,7 +214,7 @@ static isl_map *steps_from(isl_ctx *ctx, long step)
 isl_map *verify_interval(const verify_bounds *b)
 {
     isl_map *from = isl_map_from_pw_aff(isl_pw_aff_copy(b->lo));
-    if (b->single)
+    if (isl_pw_aff_plain_is_equal(b->lo, b->hi) == isl_bool_true)
         return from;
     isl_ctx *ctx = isl_pw_aff_get_ctx(b->lo);
     isl_map *down = isl_map_lex_ge(isl_space_set_alloc(ctx, 0, 1));
