@@ -45,6 +45,7 @@ static void add_param(poly *m, const char *name, const sema_global *root,
     int known = lift_find_param(m, name);
     if (known >= 0) {
         m->params[known].aside = m->params[known].aside && m->aside;
+        m->params[known].said = m->params[known].said || m->in_class;
         return;
     }
     m->params = util_realloc(m->params, (m->n_params + 1) * sizeof(*m->params));
@@ -52,6 +53,7 @@ static void add_param(poly *m, const char *name, const sema_global *root,
     m->params[m->n_params++] = (poly_param){
         .name = arena_strndup(m->arena, name, strlen(name)),
         .aside = m->aside,
+        .said = m->in_class,
         .root = root,
         .field = field,
         .count = sized && one_of(field, counts),
@@ -123,12 +125,14 @@ static void collect_call(poly *m, const ast_call *c, const sema_global *collecti
         return;
     static const char *const fields[] = {"mt", "nt"};
     bool pointer = collection->c_type && strchr(collection->c_type, '*');
+    m->in_class = false;
     for (size_t i = 0; i < UTIL_COUNT(fields); i++) {
         text spelling = {0};
         text_printf(&spelling, "%s%s%s", collection->name, pointer ? "->" : ".", fields[i]);
         add_param(m, text_str(&spelling), collection, fields[i]);
         text_free(&spelling);
     }
+    m->in_class = true;
 }
 
 static void collect_class(poly *m, const sema_class *cls)
@@ -164,8 +168,10 @@ void poly_begin_in(isl_ctx *isl, poly *m, const sema_info *sema, arena *a,
     isl_ctx_set_max_operations(m->isl, max_operations);
     for (int walk = 0; walk < 2; walk++) {
         m->aside = walk == 1;
+        m->in_class = false;
         for (size_t i = 0; i < file->n_assumes; i++)
             collect(file->assumes[i]->expr, m);
+        m->in_class = !m->aside;
         for (size_t i = 0; i < sema->n_classes; i++)
             collect_class(m, &sema->classes[i]);
     }
@@ -179,6 +185,7 @@ void poly_begin_in(isl_ctx *isl, poly *m, const sema_info *sema, arena *a,
 void poly_end(poly *m)
 {
     isl_space_free(m->param_space);
+    isl_set_free(m->said);
     poly_end_terms(m);
     if (!m->borrowed)
         isl_ctx_free(m->isl);
@@ -263,6 +270,18 @@ static void known_so_far(poly *m, const known *k)
     m->terms->facts = isl_set_copy(k->facts);
 }
 
+/* What facts (taken) say of those parameters that an expression of a class mentions, for all values that the
+ * others may have: often one case where facts have several. */
+static isl_set *of_classes(const poly *m, isl_set *facts)
+{
+    if (isl_set_n_basic_set(facts) < 2)
+        return facts;
+    for (size_t i = 0; i < m->n_params; i++)
+        if (!m->params[i].said)
+            facts = isl_set_eliminate(facts, isl_dim_param, (unsigned)i, 1);
+    return isl_set_coalesce(facts);
+}
+
 isl_set *lift_facts(poly *m, bool *assume_exact)
 {
     const ast_file *file = m->sema->ast;
@@ -279,5 +298,7 @@ isl_set *lift_facts(poly *m, bool *assume_exact)
     }
     known_so_far(m, &k);
     isl_space_free(k.scope.space);
-    return isl_set_coalesce(k.facts);
+    k.facts = isl_set_coalesce(k.facts);
+    m->said = m->terms ? isl_set_copy(k.facts) : of_classes(m, isl_set_copy(k.facts));
+    return k.facts;
 }

@@ -33,6 +33,7 @@ typedef struct poly_param {
     bool rows, cols;            /* of the process grid: P, Q, A->p, A->q */
     bool aside;                 /* no expression mentions it: a global of inline C, or the size of a
                                    vector. It has a value only where the user gives one */
+    bool said;                  /* an expression of a class mentions it */
 } poly_param;
 
 /* A number of a task, or of the file, that is no affine function: a parameter of isl stands for it.
@@ -81,7 +82,9 @@ typedef struct poly {
     poly_param *params;
     size_t n_params;
     isl_space *param_space;     /* all parameters, in this order */
+    isl_set *said;              /* the facts; of several cases what they say of what classes mention */
     bool aside;                 /* while parameters are collected: the second walk */
+    bool in_class;              /* and expressions of classes in the first one */
     int64_t grid[2];            /* rows and columns of the grid that is looked at; 0: all grids */
     bool borrowed;              /* the context of isl is somebody else's */
     poly_terms *terms;          /* what is not affine becomes one of them; NULL: is refused */
@@ -100,7 +103,7 @@ void poly_end(poly *m);
 void poly_begin_terms(poly *m);
 void poly_end_terms(poly *m); /* lift_table.c */
 /* The facts about the parameters: sizes of matrices, and what the file assumes.
- * assume_exact[i]: all that the i-th %assume says is in it. */
+ * assume_exact[i]: all that the i-th %assume says is in it. Sets m->said, too. */
 isl_set *lift_facts(poly *m, bool *assume_exact);
 
 /* ---- expressions (lift_expr.c) --------------------------------------------------------------- */

@@ -40,7 +40,7 @@ static bool check_gap(verify_model *m, const verify_class *c, const sema_flow *f
         if (verify_report(m, "input-gap", flow->ast->name.range, params, VERIFY_GRAVE,
                           "%s.%s has no input", text_str(&msg), flow->name)) {
             text guard = {0};
-            isl_set *gist = isl_set_gist(isl_set_copy(rest), isl_set_copy(c->space));
+            isl_set *gist = isl_set_gist(isl_set_copy(rest), under_facts(m, isl_set_copy(c->space)));
             if (verify_put_condition(&guard, gist, c))
                 diag_note(m->d, (src_range){0}, "no input of '%s' is active where %s",
                           flow->name, text_str(&guard));

@@ -31,7 +31,7 @@ static void lift_class(verify_model *m, verify_class *c)
         hidden += lift_count_indices(c->sema->params[i]->ast->value->indices);
     lift_layout l = lift_layout_new(&m->poly, c->sema, 0, hidden);
     l.scope.within = isl_set_universe(isl_space_copy(l.scope.space));
-    l.scope.within = isl_set_intersect_params(l.scope.within, isl_set_copy(m->facts));
+    l.scope.within = isl_set_intersect_params(l.scope.within, isl_set_copy(m->poly.said));
     lift_locals(&l, c->sema, used);
     free(used);
     lift_project(&l);

@@ -4,6 +4,8 @@
 
 #include "report.h"
 
+#include <isl/constraint.h>
+
 /* The least and the greatest value of one dimension, and the step between values. */
 typedef struct verify_bounds {
     isl_pw_aff *lo, *hi; /* total, if they are plain */
@@ -12,6 +14,10 @@ typedef struct verify_bounds {
     bool total;  /* defined everywhere, though not affine */
     bool single; /* one value */
 } verify_bounds;
+
+/* The function f of the domain for which a constraint (kept) of a relation says of output dimension
+ * `pos`, x, that x <= f (upper), x >= f, or, of an equation, x = f; NULL: it says something else. */
+isl_aff *verify_limit(isl_constraint *c, int pos, bool *upper);
 
 /* The bounds of a relation to one dimension. Takes map. */
 verify_bounds verify_bounds_of(isl_map *map);

@@ -76,16 +76,36 @@ static void put_first(proof *p, isl_set *set, text *out)
         text_puts(out, p->g->name);
 }
 
+/* Both ask without the facts first, which are seldom needed and may be many cases. */
+static bool is_injective(const proof *p, isl_map *rel)
+{
+    if (isl_map_is_injective(rel) == isl_bool_true)
+        return true;
+    isl_map *known = isl_map_intersect_params(isl_map_copy(rel), isl_set_copy(p->m->facts));
+    bool once = isl_map_is_injective(known) == isl_bool_true;
+    isl_map_free(known);
+    return once;
+}
+
+/* Takes set. */
+static bool is_empty(const proof *p, isl_set *set)
+{
+    bool none = isl_set_is_empty(set) == isl_bool_true;
+    if (!none) {
+        set = isl_set_intersect_params(set, isl_set_copy(p->m->facts));
+        none = isl_set_is_empty(set) == isl_bool_true;
+    }
+    isl_set_free(set);
+    return none;
+}
+
 static bool fetched_once(proof *p)
 {
     for (size_t i = 0; i < p->m->n_edges; i++) {
         const verify_edge *a = &p->m->edges[i];
         if (!touches(a, p->g, AST_IN))
             continue;
-        isl_map *rel = isl_map_intersect_params(isl_map_copy(a->rel), isl_set_copy(p->m->facts));
-        bool once = isl_map_is_injective(rel) == isl_bool_true;
-        isl_map_free(rel);
-        if (!once)
+        if (!is_injective(p, a->rel))
             return fails(p, a->sema->call->node.range, "several tasks read one element of '%s'",
                          p->g->name);
         for (size_t j = i + 1; j < p->m->n_edges; j++) {
@@ -94,11 +114,11 @@ static bool fetched_once(proof *p)
                 continue;
             isl_set *both = isl_set_intersect(isl_map_range(isl_map_copy(a->rel)),
                                               isl_map_range(isl_map_copy(b->rel)));
-            both = isl_set_intersect_params(both, isl_set_copy(p->m->facts));
-            if (isl_set_is_empty(both) == isl_bool_true) {
+            if (is_empty(p, isl_set_copy(both))) {
                 isl_set_free(both);
                 continue;
             }
+            both = isl_set_intersect_params(both, isl_set_copy(p->m->facts));
             text element = {0};
             put_first(p, both, &element);
             fails(p, b->sema->call->node.range, "two flows read %s", text_str(&element));
@@ -263,8 +283,12 @@ static isl_set *relevant(proof *p, const sema_flow *flow)
 
 static bool within_home(proof *p, const sema_flow *flow, isl_map *rel)
 {
-    rel = isl_map_intersect_params(rel, isl_set_copy(p->m->facts));
-    bool yes = isl_map_is_subset(rel, p->home[number_of(p, flow)]) == isl_bool_true;
+    isl_map *home = p->home[number_of(p, flow)];
+    bool yes = isl_map_is_subset(rel, home) == isl_bool_true;
+    if (!yes) {
+        rel = isl_map_intersect_params(rel, isl_set_copy(p->m->facts));
+        yes = isl_map_is_subset(rel, home) == isl_bool_true;
+    }
     isl_map_free(rel);
     return yes;
 }

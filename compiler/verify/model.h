@@ -31,7 +31,7 @@ typedef struct verify_doubts {
 struct verify_class {
     const sema_class *sema;
     isl_id *id;
-    isl_set *space;             /* NAME[params], facts included; never NULL in a good model */
+    isl_set *space;             /* NAME[params], with what poly.said holds; never NULL in a good model */
     bool exact;
     src_range opaque_at;
     const char *why;

@@ -42,8 +42,11 @@ static void check_space(verify_model *m, const verify_edge *e)
     const verify_class *target = verify_class_of(m, e->sema->target_class);
     isl_set *space = poly_turn_set(&m->poly, isl_set_copy(target->space));
     isl_map *inside = isl_map_intersect_range(isl_map_copy(e->rel), space);
-    isl_map *rel = isl_map_intersect_params(isl_map_copy(e->rel), isl_set_copy(m->facts));
-    if (e->exact && isl_map_is_subset(rel, inside) == isl_bool_false)
+    isl_map *rel = isl_map_copy(e->rel);
+    isl_bool all = isl_map_is_subset(rel, inside);
+    if (all == isl_bool_false)
+        rel = isl_map_intersect_params(rel, isl_set_copy(m->facts));
+    if (e->exact && all == isl_bool_false && isl_map_is_subset(rel, inside) == isl_bool_false)
         report_out_of_space(m, e, isl_map_coalesce(isl_map_subtract(isl_map_copy(rel),
                                                                     isl_map_copy(inside))));
     isl_map_free(rel);

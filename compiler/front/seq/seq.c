@@ -47,8 +47,13 @@ static uint32_t derive(const seq_file *f, verify_model *m)
     for (size_t i = 0; i < f->n_calls; i++)
         all.flows[i] =
             arena_alloc(f->arena, (f->calls[i]->kernel->n_params + 1) * sizeof(**all.flows));
-    if (seq_check_calls(f, m) && seq_flow(f, m, &g, &all) && seq_put_edges(f, m, &g, &all))
-        file = seq_write(f, &all);
+    if (seq_check_calls(f, m)) {
+        /* No edge depends on what assumptions say of all else. */
+        isl_set_free(m->facts);
+        m->facts = isl_set_copy(m->poly.said);
+        if (seq_flow(f, m, &g, &all) && seq_put_edges(f, m, &g, &all))
+            file = seq_write(f, &all);
+    }
     seq_graph_free(&g, &all);
     return file;
 }

@@ -1,8 +1,6 @@
 /* Sets and relations as ranges, bounds and guards. */
 #include "seq_bounds.h"
 
-#include <isl/constraint.h>
-
 enum { MAX_DIMS = 32 };
 
 isl_set *seq_name_dims(isl_set *set, const char *const *words, size_t n, size_t first)
@@ -34,23 +32,15 @@ static isl_map *upto(isl_set *set, size_t pos, const char *const *words)
 
 /* What one constraint says of the range of a relation to one dimension, as a function of all else;
  * NULL: it says something else. */
-static isl_pw_aff *bound_in(isl_constraint *c, isl_map *map, bool upper)
+static isl_pw_aff *bound_in(isl_constraint *c, bool upper)
 {
-    isl_val *factor = isl_constraint_get_coefficient_val(c, isl_dim_out, 0);
-    bool says = upper ? isl_val_is_negone(factor) == isl_bool_true
-                      : isl_val_is_one(factor) == isl_bool_true;
-    isl_val_free(factor);
-    if (!says || isl_constraint_is_equality(c) == isl_bool_true)
-        return NULL;
-    isl_space *space = isl_space_domain(isl_map_get_space(map));
-    isl_aff *aff = isl_aff_zero_on_domain(isl_local_space_from_space(space));
-    static const enum isl_dim_type types[] = {isl_dim_param, isl_dim_in};
-    for (size_t k = 0; k < UTIL_COUNT(types); k++)
-        for (int i = 0; i < isl_map_dim(map, types[k]); i++)
-            aff = isl_aff_set_coefficient_val(aff, types[k], i,
-                                              isl_constraint_get_coefficient_val(c, types[k], i));
-    aff = isl_aff_set_constant_val(aff, isl_constraint_get_constant_val(c));
-    return isl_pw_aff_from_aff(upper ? aff : isl_aff_neg(aff));
+    bool is_upper;
+    isl_aff *aff =
+        isl_constraint_is_equality(c) == isl_bool_true ? NULL : verify_limit(c, 0, &is_upper);
+    if (aff && is_upper == upper)
+        return isl_pw_aff_from_aff(aff);
+    isl_aff_free(aff);
+    return NULL;
 }
 
 /* The least of the upper bounds, or the greatest of the lower ones, of a relation that is one set
@@ -67,7 +57,7 @@ static isl_pw_aff *total_bound(isl_map *map, bool upper)
     isl_pw_aff *all = NULL;
     for (int i = 0; i < isl_constraint_list_n_constraint(list); i++) {
         isl_constraint *c = isl_constraint_list_get_constraint(list, i);
-        isl_pw_aff *pa = bound_in(c, map, upper);
+        isl_pw_aff *pa = bound_in(c, upper);
         isl_constraint_free(c);
         if (pa)
             all = !all ? pa : upper ? isl_pw_aff_min(all, pa) : isl_pw_aff_max(all, pa);
@@ -124,12 +114,10 @@ isl_set *seq_bound_by(isl_set *within, const verify_bounds *b, size_t pos, size_
 
 /* ---- guards ---------------------------------------------------------------------------------- */
 
-bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *space, isl_set *facts)
+bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *known)
 {
-    isl_set *known = isl_set_intersect_params(isl_set_copy(space), isl_set_copy(facts));
     isl_set *guard = verify_weakest_guard(set, may, known);
     bool ok = isl_set_plain_is_universe(guard) == isl_bool_true || seq_put_condition(out, guard);
-    isl_set_free(known);
     isl_set_free(guard);
     return ok;
 }
@@ -170,7 +158,8 @@ static bool put_conditional(text *out, isl_set *set, isl_set *box, const char *c
     text guard = {0}, lo = {0}, hi = {0}, step = {0}, below = {0};
     isl_val *one = isl_val_one(isl_set_get_ctx(set));
     isl_pw_aff *less = isl_pw_aff_add_constant_val(isl_pw_aff_copy(b->lo), isl_val_neg(one));
-    bool ok = seq_put_guard(&guard, named, named, within, facts) && seq_put_value(&lo, b->lo) &&
+    isl_set *known = isl_set_intersect_params(within, isl_set_copy(facts));
+    bool ok = seq_put_guard(&guard, named, named, known) && seq_put_value(&lo, b->lo) &&
               seq_put_value(&hi, b->hi) && seq_put_value(&below, less);
     isl_pw_aff_free(less);
     if (b->step != 1)
@@ -192,7 +181,7 @@ static bool put_conditional(text *out, isl_set *set, isl_set *box, const char *c
     text_free(&step);
     text_free(&below);
     isl_set_free(named);
-    isl_set_free(within);
+    isl_set_free(known);
     return ok;
 }
 

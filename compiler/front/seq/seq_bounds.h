@@ -14,9 +14,9 @@ bool seq_put_bounds(text *out, const verify_bounds *b);
 /* The points of a set of n dimensions that the bounds of the dimension `pos` leave. Takes
  * within. */
 isl_set *seq_bound_by(isl_set *within, const verify_bounds *b, size_t pos, size_t n);
-/* The fewest constraints that hold on `set` and nowhere outside `may`, as far as `space` and the
- * facts leave; nothing, if none is needed. */
-bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *space, isl_set *facts);
+/* The fewest constraints that hold on `set` and, of what is known to exist, nowhere outside `may`;
+ * nothing, if none is needed. */
+bool seq_put_guard(text *out, isl_set *set, isl_set *may, isl_set *known);
 /* The ranges of the parameters of a class, a line for each. */
 bool seq_put_ranges(text *out, isl_set *set, const char *const *words, size_t n, isl_set *facts,
                     arena *a);

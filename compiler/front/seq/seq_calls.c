@@ -9,7 +9,7 @@ static bool not_affine(const seq_file *f, src_range where, const char *why)
 {
     return seq_error(f, "seq-affine", where,
                      "this is not affine: %s; a graph that such a nest stands "
-                     "for can be written as a .jdf",
+                     "for can be written as a .jdf, or its tasks be inserted by --emit=insert",
                      why ? why : "its value is not known");
 }
 

@@ -24,6 +24,7 @@ typedef struct lines {
     verify_model *m;
     const seq_end *here;
     isl_set *space; /* of here, with names */
+    isl_set *known; /* what of it may exist */
     line *items;
     size_t n;
     unsigned region; /* of the edge that is written */
@@ -35,10 +36,7 @@ typedef struct lines {
 /* Does it hold for all that may exist? Keeps both. */
 static bool covers(const lines *l, isl_set *when)
 {
-    isl_set *all = isl_set_intersect_params(isl_set_copy(l->space), isl_set_copy(l->m->facts));
-    bool yes = isl_set_is_subset(all, when) == isl_bool_true;
-    isl_set_free(all);
-    return yes;
+    return isl_set_is_subset(l->known, when) == isl_bool_true;
 }
 
 static line *new_line(lines *l)
@@ -51,22 +49,22 @@ static line *new_line(lines *l)
 static void guard_line(lines *l, line *x, isl_set *when, isl_set *may)
 {
     x->when = isl_set_copy(when);
-    x->loose = isl_set_is_subset(may, when) != isl_bool_true;
-    if (covers(l, may))
-        return;
-    l->failed = l->failed || !seq_put_guard(&x->guard, when, may, l->space, l->m->facts);
+    x->loose = may != when && isl_set_is_subset(may, when) != isl_bool_true;
+    l->failed = l->failed || !seq_put_guard(&x->guard, when, may, l->known);
 }
 
 /* ---- lines with ranges ----------------------------------------------------------------------- */
 
-static bool equals_within(isl_map *map, isl_set *domain, isl_map *rel, isl_set *facts)
+/* Is the map on this domain all within rel, for what may exist? Takes domain. */
+static bool lies_within(isl_map *map, isl_set *domain, isl_map *rel, isl_set *facts)
 {
-    map = isl_map_intersect_domain(map, domain);
-    map = isl_map_intersect_params(map, isl_set_copy(facts));
-    isl_map *want = isl_map_intersect_params(isl_map_copy(rel), facts);
-    bool yes = isl_map_is_equal(map, want) == isl_bool_true;
+    map = isl_map_intersect_domain(isl_map_copy(map), domain);
+    bool yes = isl_map_is_subset(map, rel) == isl_bool_true;
+    if (!yes) {
+        map = isl_map_intersect_params(map, isl_set_copy(facts));
+        yes = isl_map_is_subset(map, rel) == isl_bool_true;
+    }
     isl_map_free(map);
-    isl_map_free(want);
     return yes;
 }
 
@@ -77,20 +75,22 @@ static bool put_product(lines *l, const seq_end *there, isl_map *rel, bool plain
 {
     verify_bounds b[16];
     size_t n = there->n_dims;
-    bool all_plain = true, ok = n <= UTIL_COUNT(b);
+    bool all_plain = true, all_single = true, ok = n <= UTIL_COUNT(b);
     for (size_t i = 0; i < n && ok; i++) {
         b[i] = verify_bounds_at(rel, i);
         all_plain = all_plain && b[i].plain;
+        all_single = all_single && b[i].single;
         ok = ok && (b[i].single || !values) && (b[i].plain || !plain);
         n = ok ? n : i + 1;
     }
     isl_set *when = isl_map_domain(isl_map_copy(rel));
-    isl_map *all = ok ? verify_product(b, n, rel) : NULL;
-    ok = ok && equals_within(isl_map_copy(all), isl_set_copy(when), rel, isl_set_copy(l->m->facts));
+    /* What rel has lies within its bounds; one value each is all that there is. */
+    isl_map *all = ok && !all_single ? verify_product(b, n, rel) : NULL;
+    ok = ok && (all_single || lies_within(all, isl_set_copy(when), rel, l->m->facts));
     if (ok) {
         line *x = new_line(l);
         isl_set *may = isl_set_copy(when);
-        if (all_plain) {
+        if (all_plain && !all_single) {
             /* Within `when` the product says no more than rel: what it says beyond is elsewhere. */
             isl_set *beyond = isl_set_subtract(isl_map_domain(isl_map_copy(all)), may);
             may = isl_set_subtract(isl_set_copy(l->space), beyond);
@@ -161,7 +161,7 @@ static void put_list(lines *l, const seq_end *there, isl_map *rel)
     within = seq_name_dims(within, words, n, 0);
     isl_set *known = isl_set_intersect_params(isl_set_copy(within), isl_set_copy(l->m->facts));
     if (isl_set_is_subset(known, all) != isl_bool_true)
-        l->failed = l->failed || !seq_put_guard(&x->guard, all, all, within, l->m->facts);
+        l->failed = l->failed || !seq_put_guard(&x->guard, all, all, known);
     isl_set_free(known);
     isl_set_free(within);
     isl_set_free(all);
@@ -290,6 +290,7 @@ static void lines_free(lines *l)
     }
     free(l->items);
     isl_set_free(l->space);
+    isl_set_free(l->known);
 }
 
 /* The edges into (or out of) `here`, memory first. */
@@ -303,6 +304,7 @@ static bool put_side(const seq_file *f, verify_model *m, const seq_graph *g, con
     }
     lines l = {.f = f, .m = m, .here = here};
     l.space = seq_name_dims(isl_set_copy(here->space), here->dims, here->n_dims, 0);
+    l.known = isl_set_intersect_params(isl_set_copy(l.space), isl_set_copy(m->facts));
     const seq_relay *relay = here->relay >= 0 ? &all->relays[here->relay] : NULL;
     l.region = relay && !here->control ? relay->region : DAG_REGION_FULL;
     if (relay && relay->gives == in && !here->control)

@@ -46,7 +46,8 @@ const diag_check seq_checks[] = {
 "Edges are derived for all values of the parameters. That needs bounds, conditions and subscripts that\n"
 "are sums of counters, parameters and constants, each times a constant; min, max, ?:, and division and\n"
 "remainder by constants are understood, too. '2 * i + n - 1' is affine, 'i * j' and 'n / k' are not. A\n"
-"graph that needs more can be written as a .jdf.\n"},
+"graph that needs more can be written as a .jdf; a nest that needs more can insert its tasks while it runs,\n"
+"which 'dagcc --emit=insert' makes a program for.\n"},
 {"seq-alias", FATAL, FATAL, "one call of a nest has a tile under two names and writes it",
 "In a task each tile is a value of its own. Were one tile given to a call twice, what is written under\n"
 "one name would not be seen under the other, as it is when the nest runs serially. Change the bounds so\n"

@@ -137,7 +137,8 @@ bool seq_plain(const seq_nest *n, const seq_token *begin, const seq_token *end)
         if (is_call(n, t, end))
             return seq_error(n->f, "seq-affine", t->range,
                              "of functions, bounds, conditions and subscripts may call min and max "
-                             "only; a graph that this does not say can be written as a .jdf");
+                             "only; a graph that this does not say can be written as a .jdf, or its "
+                             "tasks be inserted by --emit=insert");
         if (t->kind == SEQ_WORD && seq_is_temp(n, seq_nest_word(n, t)))
             return seq_error(n->f, "seq-affine", t->range,
                              "'%s' is not affine: bodies of tasks may use it, bounds, conditions "
