@@ -18,9 +18,12 @@ static const dag_gemm_options none;
 /* What the library asks its planner, the last few times. The linker puts this before it. */
 static product_case asked[KEPT];
 static int calls;
-int __real_dagi_product_plans(const product_case *c, const dag_gemm_options *o, dag_gemm_plan *plans, int room);
-int __wrap_dagi_product_plans(const product_case *c, const dag_gemm_options *o, dag_gemm_plan *plans, int room);
-int __wrap_dagi_product_plans(const product_case *c, const dag_gemm_options *o, dag_gemm_plan *plans, int room)
+int __real_dagi_product_plans(const product_case *c, const dag_gemm_options *o,
+                              dag_gemm_plan *plans, int room);
+int __wrap_dagi_product_plans(const product_case *c, const dag_gemm_options *o,
+                              dag_gemm_plan *plans, int room);
+int __wrap_dagi_product_plans(const product_case *c, const dag_gemm_options *o,
+                              dag_gemm_plan *plans, int room)
 {
     asked[calls++ % KEPT] = *c;
     return __real_dagi_product_plans(c, o, plans, room);
@@ -80,7 +83,8 @@ static double median(double *times, int count)
 
 int main(int argc, char **argv)
 {
-    int n = argument(argc, argv, 1, "N"), nb = argument(argc, argv, 2, "NB"), shapes = argument(argc, argv, 3, "SHAPES");
+    int n = argument(argc, argv, 1, "N"), nb = argument(argc, argv, 2, "NB"),
+        shapes = argument(argc, argv, 3, "SHAPES");
     int plans = 0, kept = shapes < KEPT ? shapes : KEPT;
     char why[256];
     dag_context *ctx;
@@ -98,8 +102,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < kept; i++)
         again[i] = recalled(&asked[i]);
     double first = 1e6 * times[0];
-    printf("{\"ranks\": %d, \"plans\": %d, \"first_us\": %.4g, \"made_us\": %.4g, \"kept_us\": %.4g}\n", dag_size(ctx),
-           plans, first, median(times, shapes), median(again, kept));
+    printf("{\"ranks\": %d, \"plans\": %d, \"first_us\": %.4g, \"made_us\": %.4g, \"kept_us\": "
+           "%.4g}\n",
+           dag_size(ctx), plans, first, median(times, shapes), median(again, kept));
     free(times);
     return dag_fini(ctx) != DAG_SUCCESS;
 }
