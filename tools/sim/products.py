@@ -199,14 +199,11 @@ def figure_10(player):
 
 
 def figure_10_whole(player):
-    """All of its ranks, where a step does not take too many messages."""
-    grid, n = (1024, 1024), 2 ** 22
-    out = ["| shape | groups | formula, b = 4096, bytes | simulated, 0 ahead |", "|---" * 4 + "|"]
-    for shape in FEW_MESSAGES:
-        for groups in ((1, 1), (32, 32)):
-            cells = (formula(shape, grid, groups, n, 4096, EXA), player.play(grid, groups, n, 4096, shape, 0, EXA, (1, 2)))
-            out.append(f"| {shape} | {groups[0]}x{groups[1]} | {' | '.join(map(of, cells))} |")
-    return out
+    """A step of SUMMA on all of its ranks, where that does not take too many messages."""
+    grid, n, b, alone = (1024, 1024), 2 ** 22, 4096, (1, 1)
+    return ["| shape | formula, a step, b = 4096, bytes | simulated, a product of one step |", "|---" * 3 + "|",
+            *(f"| {shape} | {of(formula(shape, grid, alone, n, b, EXA) / (n // b))} "
+              f"| {of(player.run(grid, alone, n, b, 1, shape, 0, EXA))} |" for shape in FEW_MESSAGES)]
 
 
 # ---- the page ----------------------------------------------------------------------------------
