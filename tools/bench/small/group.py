@@ -81,6 +81,7 @@ def figures(env):
     loop, why = env.compile("loop_batch", ["small/batch.c"], flags=["-DLOOP", "-fopenmp"],
                             libs=["-llapacke", "-lopenblas"])
     calls = CALLS if env.mode != "tiny" else ["gflops"]
-    return [planner(env), *(figure(env, routine, call) for routine in ROUTINES for call in calls)] + \
+    return ([planner(env)] if env.has("bench_plan") else []) + \
+        [figure(env, routine, call) for routine in ROUTINES for call in calls] + \
         [batches(env, routine, loop, why)
          for routine in ("potrf", "getrf", "geqrf", "gemm", "trsm", "gesv", "posv")]
