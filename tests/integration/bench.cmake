@@ -36,6 +36,11 @@ if(TARGET dag_la) # small calls in a loop, products with a long sum
         "${PROJECT_SOURCE_DIR}/kernels" "${PROJECT_SOURCE_DIR}/tools/bench/small") # templates
     add_executable(bench_batch "${PROJECT_SOURCE_DIR}/tools/bench/small/batch.c")
     target_link_libraries(bench_batch PRIVATE dag_la)
+    add_executable(bench_plan "${PROJECT_SOURCE_DIR}/tools/bench/small/plan.c")
+    target_link_libraries(bench_plan PRIVATE dag_la)
+    target_include_directories(bench_plan PRIVATE
+        "${PROJECT_SOURCE_DIR}/dsl-examples/blas3" "${PROJECT_SOURCE_DIR}/tools/bench/la")
+    target_link_options(bench_plan PRIVATE -Wl,--wrap=dagi_product_plans)
 endif()
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(TARGET dag_kernels AND DAG_HAVE_ISL) # graphs derived from nests, and written by hand

@@ -93,6 +93,9 @@ if(TARGET dag_sim AND TARGET dag_driver)
         dag_add_script_test(sim_leaving LABELS integration
             COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/leaving.py"
                 "$<TARGET_FILE_DIR:dag_sim>")
+        dag_add_script_test(sim_bound LABELS integration
+            COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_SOURCE_DIR}/sim/bound.py"
+                "$<TARGET_FILE_DIR:dag_sim>")
         dag_add_script_test(sim_planner LABELS full TIMEOUT 1800
             COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/sim/planner.py"
                 "$<TARGET_FILE_DIR:dag_gemm>")

@@ -3,8 +3,9 @@
 
     products.py PROGRAMS [--only 7|8|9|10] [--ranks 1048576] [--quick] [--doc FILE]
 
-PROGRAMS is the folder of dag_sim and dag_gemm. --only: one figure. --ranks: larger jobs are not simulated. Tables go
-between the lines <!-- figure-N --> and <!-- /figure-N --> of FILE. Communication alone: kernels take no time.
+PROGRAMS is the folder of dag_sim and dag_gemm. --only: one figure. --ranks: larger jobs are not simulated, and the
+table of 2^20 ranks is left as it is. Tables go between the lines <!-- figure-N --> and <!-- /figure-N --> of FILE.
+Communication alone: kernels take no time.
 --quick: a small product, and that no way takes less time than what a rank has to receive.
 """
 
@@ -182,21 +183,33 @@ def figure_9(player):
 
 
 def figure_10(player):
-    grid, n = (1024, 1024), 2 ** 22
+    """The paper's case by formulas, and a 256th of its ranks, with as much on each, simulated."""
+    grid, n, small = (1024, 1024), 2 ** 22, (64, 64)
     out = ["| shape | groups | formula, b = 256, elements for bytes (paper) | bytes | formula, b = 4096, bytes "
-           "| simulated, 0 ahead |", "|---" * 6 + "|"]
+           "| groups of 2^12 ranks | formula, b = 4096 | simulated, 0 ahead | 1 ahead |", "|---" * 9 + "|"]
     for shape in SHAPES:
-        for groups in ((1, 1), (32, 32)):
+        for groups, fewer in (((1, 1), (1, 1)), ((32, 32), (8, 8))):
             cells = [formula(shape, grid, groups, n, 256, EXA, 1), formula(shape, grid, groups, n, 256, EXA),
                      formula(shape, grid, groups, n, 4096, EXA)]
-            cells.append(player.play(grid, groups, n, 4096, shape, 0, EXA, (1, 2)) if shape in FEW_MESSAGES else None)
-            out.append(f"| {shape} | {groups[0]}x{groups[1]} | {' | '.join(map(of, cells))} |")
+            less = [formula(shape, small, fewer, n // 16, 4096, EXA)]
+            less += [player.play(small, fewer, n // 16, 4096, shape, ahead, EXA, (2, 6)) for ahead in (0, 1)]
+            out.append(f"| {shape} | {groups[0]}x{groups[1]} | {' | '.join(map(of, cells))} | {fewer[0]}x{fewer[1]} "
+                       f"| {' | '.join(map(of, less))} |")
     return out
+
+
+def figure_10_whole(player):
+    """A step of SUMMA on all of its ranks, where that does not take too many messages."""
+    grid, n, b, alone = (1024, 1024), 2 ** 22, 4096, (1, 1)
+    return ["| shape | formula, a step, b = 4096, bytes | simulated, a product of one step |", "|---" * 3 + "|",
+            *(f"| {shape} | {of(formula(shape, grid, alone, n, b, EXA) / (n // b))} "
+              f"| {of(player.run(grid, alone, n, b, 1, shape, 0, EXA))} |" for shape in FEW_MESSAGES)]
 
 
 # ---- the page ----------------------------------------------------------------------------------
 
 FIGURES = {7: figure_7, 8: figure_8, 9: figure_9, 10: figure_10}
+WHOLE = 2 ** 20 # ranks of figure 10
 
 
 def quick(player):
@@ -224,6 +237,8 @@ def main():
         player = Player(options.programs, work, options.ranks)
         figures = {"quick": quick} if options.quick else {
             f"figure-{n}": figure for n, figure in FIGURES.items() if options.only in (None, n)}
+        if "figure-10" in figures and options.ranks >= WHOLE:
+            figures["figure-10-whole"] = figure_10_whole
         parts = {name: "\n".join(figure(player)) for name, figure in figures.items()}
     print("\n\n".join(parts.values()))
     if options.doc:

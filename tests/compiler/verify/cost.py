@@ -3,9 +3,10 @@
 
     cost.py DAGCC FILE.jdf...
 
-No file gives a warning or takes more than 200 MiB. Nothing of them is left opaque, but for what is
-proven for small process grids only. Each is the same graph as its canonical form (--same). Prints processor time and peak memory of each, the longest
-first; the goals are 2 s for the longest and 0.2 s for half of them, which a busy machine may miss.
+No file gives a warning or takes more than 200 MiB, and in none a rank walks the tasks of others (-Wenumerate). Nothing of
+them is left opaque, but for what is proven for small process grids only. Each is the same graph as its canonical form
+(--same). Prints processor time and peak memory of each, the longest first; the goals are 2 s for the longest and 0.2 s
+for half of them, which a busy machine may miss.
 """
 import os
 import re
@@ -20,7 +21,7 @@ MEBIBYTES = 200
 def check(dagcc, path):
     """Seconds, MiB, and what is wrong with the messages."""
     with tempfile.TemporaryFile() as messages:
-        process = subprocess.Popen([dagcc, "-fsyntax-only", "-Werror", path], stdout=messages,
+        process = subprocess.Popen([dagcc, "-fsyntax-only", "-Werror", "-Wenumerate", path], stdout=messages,
                                    stderr=messages)
         _, status, used = os.wait4(process.pid, 0)      # the cost of this one only
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -156,7 +156,8 @@ def main():
     run("tasks", "^overhead/(random|stencil) 1|^metg/stencil 1",
         ["overhead/random 1 thr", "overhead/stencil 1 thr", "metg/stencil 1 thr"])
     run("comm", "^hop/8 B|^waiting/2", ["hop/8 B", "waiting/2 ranks"])
-    run("small", "^small_potrf/20 d", ["small_potrf/20 d 1 thr"])
+    run("small", "^(small_potrf/20 d|plans/)", ["plans/8 ranks first call", "plans/8 ranks kept", "plans/8 ranks new shape",
+                                                "small_potrf/20 d 1 thr"])
     run("nests", "^nests_potrf", ["nests_potrf_L/200", "nests_potrf_L_ranks/200"])
     run("compile", "^lines/|^front-end", ["lines/cholesky/potrf_L", "front-end/many classes"])
     r = subprocess.run([str(BENCH / "run"), "nothing"], stderr=subprocess.PIPE, text=True,

@@ -108,7 +108,8 @@ def run_group(name, module, env, before, args):
         every = [(p.x, p.series) for p in figure.points]
         figure.points = [p for p in figure.points if wanted.search(f"{figure.name}/{p.label()}")]
         if args.list:
-            print("\n".join(f"{name}: {figure.name}/{p.label()}" for p in figure.points))
+            for p in figure.points:
+                print(f"{name}: {figure.name}/{p.label()}")
             continue
         earlier = old.pop(figure.name, None)
         if earlier:

@@ -90,6 +90,9 @@ class Environment:
         target = self.out / "bin" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         sources = [self.root / "tools" / "bench" / s for s in sources]
+        missing = [s for s in sources if not s.exists()]
+        if missing:
+            return None, f"{self.root} has no {missing[0].name}"
         newest = max(p.stat().st_mtime for s in sources for p in s.parent.glob("*.[ch]"))
         if target.exists() and target.stat().st_mtime > newest:
             return str(target), None

@@ -1,7 +1,8 @@
-"""Small matrices, in loops, through the C API: ours beside the BLAS library's own routines."""
+"""Small matrices, in loops, through the C API: ours beside the BLAS library's own routines; and what it takes to plan
+a product."""
 from harness.figures import Contestant, Figure, Point
 
-TARGETS = ["bench_small", "bench_batch"]
+TARGETS = ["bench_small", "bench_batch", "bench_plan"]
 ROUTINES = {
     "potrf": "Cholesky factorisation", "posv": "Positive definite system", "getrf": "LU factorisation",
     "gesv": "System of equations", "geqrf": "QR factorisation", "gels": "Least squares",
@@ -62,10 +63,25 @@ def batches(env, routine, loop, why):
                   better="higher", plot="lines", xlabel="order", logx=True)
 
 
+def planner(env):
+    """Plans of a product on simulated ranks: of a shape that is new, and one that is kept."""
+    shapes = env.scaled(200, 200, 8) # all of 32 x 32 tiles
+
+    def ours(p):
+        out = env.command([env.program("bench_plan"), 8192, 256, shapes], {"DAG_SIMULATE": str(p.ranks), "DAG_THREADS": "1"})
+        return env.objects(out)[0][p.what]
+
+    points = [Point(f"{ranks} ranks", name, ranks=ranks, what=what, goals=[("value", 20)])
+              for name, what in (("first call", "first_us"), ("new shape", "made_us"), ("kept", "kept_us"))
+              for ranks in env.scaled((8, 16, 64, 256, 1024), (8, 64, 1024), (8,))]
+    return Figure("plans", "Plans of a product", "us", points, [Contestant("dagcc", ours)])
+
+
 def figures(env):
     loop, why = env.compile("loop_batch", ["small/batch.c"], flags=["-DLOOP", "-fopenmp"],
                             libs=["-llapacke", "-lopenblas"])
     calls = CALLS if env.mode != "tiny" else ["gflops"]
-    return [figure(env, routine, call) for routine in ROUTINES for call in calls] + \
+    return ([planner(env)] if env.has("bench_plan") else []) + \
+        [figure(env, routine, call) for routine in ROUTINES for call in calls] + \
         [batches(env, routine, loop, why)
          for routine in ("potrf", "getrf", "geqrf", "gemm", "trsm", "gesv", "posv")]
