@@ -126,7 +126,7 @@ bool compile_outputs_are_safe(const driver_options *o)
     bool safe = true;
     for (size_t i = 0; i < out.n && safe; i++) {
         safe = !names_input(o, out.items[i]);
-        /* Of several files the names were compared with more to say. */
+        /* The names of several files have been compared before, with more to say. */
         for (size_t k = 0; k < i && safe && o->inputs.n == 1; k++) {
             safe = strcmp(out.items[i], out.items[k]) != 0;
             if (!safe)

@@ -14,7 +14,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Of PaRSEC's interface; names of flows' copies (_f_X) and what its bodies see. */
+/* The word belongs to PaRSEC's interface: a flow's copy (_f_X), or what its bodies see. */
 static bool is_theirs(const char *word, size_t len)
 {
     static const char *const words[] = {"this_task", "es", "gpu_device", "gpu_task", "gpu_stream",

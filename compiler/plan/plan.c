@@ -98,7 +98,7 @@ static void kernel_headers(builder *b)
 }
 #undef KERNELS_OF
 
-#define NAME_OF(NAME, number, name, file, kernels) " " #NAME
+#define NAME_LISTED(NAME, number, name, file, kernels) #NAME ", "
 
 static void class_bodies(builder *b, plan_class *cls)
 {
@@ -126,8 +126,8 @@ static void class_bodies(builder *b, plan_class *cls)
     cls->n_left_out = sema->n_bodies - cls->n_bodies;
     if (cls->n_bodies == 0)
         plan_error(b, PLAN_CHECK_REFUSED, sema->ast->head,
-                   "class '%s' has no body that can be run: there is code for"
-                   DAG_DEVICE_KINDS(NAME_OF), cls->name);
+                   "class '%s' has no body that can be run: there is code for "
+                   DAG_DEVICE_KINDS(NAME_LISTED) "DEVICE", cls->name);
 }
 
 static void class_head(builder *b, plan_class *cls)

@@ -188,7 +188,6 @@ static void check_shape(sema *s, const ast_prop *p, const sema_scope *sc)
 }
 
 #define NAME_LISTED(NAME, number, name, file, kernels) #NAME ", "
-#define NAME_KNOWN(NAME, number, name, file, kernels) #NAME " "
 
 static void check_device(sema *s, const ast_prop *p)
 {
@@ -215,7 +214,7 @@ static void check_device(sema *s, const ast_prop *p)
     sema_report(s, CHECK_UNKNOWN_DEVICE, v->node.range, "unknown type of device '%s'%s%s",
                 v->u.name, s->strict ? "" : " (PaRSEC compiles this body out)",
                 g.best ? sema_did_you_mean(s, &g)
-                       : "; known are " DAG_DEVICE_KINDS(NAME_KNOWN) "DEVICE HIP");
+                       : "; known are " DAG_DEVICE_KINDS(NAME_LISTED) "DEVICE, HIP");
     sema_fixit_guess(s, v->node.range, &g);
 }
 

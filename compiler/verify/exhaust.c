@@ -358,7 +358,7 @@ void exhaust_check(exhaust *x)
                 check_flow(x, t, &cls->flows[f]);
     }
     check_arcs(x);
-    /* Of tasks that exist if a guard turns out so, no two need to exist together. */
+    /* No two of the tasks that exist if a guard turns out so need to exist together. */
     if (!x->g->followed) {
         verify_cycle_in(x->m, x->g);
         verify_races_in(x->m, x->g);

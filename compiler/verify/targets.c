@@ -96,7 +96,7 @@ static int known_size(const verify_model *m, const sema_global *g, const char *f
     return pos >= 0 && !m->poly.params[pos].aside ? pos : -1;
 }
 
-/* What of rel (kept) has a negative index where the size is not known, and has one whatever the
+/* The part of rel (kept) that has a negative index where the size is not known, and has one whatever the
  * parameters are: that a parameter may be negative is no reason to refuse a program. NULL: nothing. */
 static isl_map *negative_of(const verify_model *m, const sema_global *g, isl_map *rel)
 {
@@ -129,7 +129,7 @@ static isl_set *inside_rows(verify_model *m, const sema_global *g, isl_map *rel)
     return inside;
 }
 
-/* What of rel (taken: instances -> index of matrix or vector g) leaves it; NULL when nothing
+/* The part of rel (taken: instances -> index of matrix or vector g) that leaves g; NULL when nothing
  * does. */
 static isl_map *outside_of(verify_model *m, const sema_global *g, const ast_call *call, isl_map *rel)
 {

@@ -216,8 +216,8 @@ static isl_set *without(isl_set *set, const int64_t *at, const size_t *order, un
     return isl_set_subtract(set, same);
 }
 
-/* Of the set (kept), what has the values at[] of the parameters that are used but for one, and of that
- * one at least the next value with which the assumption holds; NULL if there is no such point. */
+/* The points of the set (kept) with the values at[] of all used parameters but one, which has at least
+ * the next value with which the assumption holds; NULL if there is no such point. */
 static isl_set *repaired(const verify_model *m, isl_set *set, const verify_witness *w,
                          const int64_t *at, const size_t *order, unsigned k, const bool *used,
                          const ast_expr *assumption)

@@ -56,7 +56,7 @@ static void check_add(dagi_check *c, dag_uplo uplo, dag_trans trans, const dag_m
         return;
     if (trans == DAG_NO_TRANS) {
         dagi_check_triangle(c, "A", uplo, true, A);
-        dagi_check_cut(c, "the rows of A", A->m, A->mb, "those of B", B->m, B->mb);
+        dagi_check_rhs(c, A, B);
         dagi_check_cut(c, "the columns of A", A->n, A->nb, "those of B", B->n, B->nb);
     } else {
         dag_uplo turned = uplo == DAG_LOWER ? DAG_UPPER : uplo == DAG_UPPER ? DAG_LOWER : uplo;

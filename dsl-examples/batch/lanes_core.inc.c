@@ -208,7 +208,7 @@ INLINE bool LANES(invert)(const lane *a, bool zeros, lane *inverse)
 
 /* ---- factorisations ----------------------------------------------------------------------- */
 
-/* Of the lower triangle of X; info of the lanes. Those that fail go on with something. */
+/* Factors the lower triangle of X; info of the lanes. Those that fail go on with something. */
 APART void LANES(cholesky)(int n, lane *X, mask *info)
 {
     *info = ALL_INTS(0);

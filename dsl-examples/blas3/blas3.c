@@ -49,7 +49,7 @@ static dagi_check check_symm(dagi_entry entry, const struct symm *s)
     dagi_check_cut(&c, "the rows of C", C->m, C->mb, "those of B", B->m, B->mb);
     dagi_check_cut(&c, "the columns of C", C->n, C->nb, "those of B", B->n, B->nb);
     if (s->side == DAG_LEFT)
-        dagi_check_cut(&c, "the rows of A", s->A->m, s->A->mb, "those of B", B->m, B->mb);
+        dagi_check_rhs(&c, s->A, B);
     else
         dagi_check_cut(&c, "the columns of A", s->A->n, s->A->nb, "those of B", B->n, B->nb);
     return c;
@@ -136,7 +136,7 @@ static dagi_check check_rank_k(dagi_entry entry, const struct rank_k *r)
     dagi_check_general(&c, "B", r->B);
     dagi_check_distinct(&c, "C", r->C, "B", r->B);
     if (c.status == DAG_SUCCESS) {
-        dagi_check_cut(&c, "the rows of A", r->A->m, r->A->mb, "those of B", r->B->m, r->B->mb);
+        dagi_check_rhs(&c, r->A, r->B);
         dagi_check_cut(&c, "the columns of A", r->A->n, r->A->nb, "those of B", r->B->n, r->B->nb);
     }
     return c;
@@ -228,7 +228,7 @@ static dagi_check check_triangular(dagi_entry entry, const struct triangular *t)
     dagi_check_scalar(&c, "alpha", t->alpha, t->B);
     dagi_check_distinct(&c, "B", t->B, "A", t->A);
     if (c.status == DAG_SUCCESS && t->side == DAG_LEFT)
-        dagi_check_cut(&c, "the rows of A", t->A->m, t->A->mb, "those of B", t->B->m, t->B->mb);
+        dagi_check_rhs(&c, t->A, t->B);
     else if (c.status == DAG_SUCCESS)
         dagi_check_cut(&c, "the columns of A", t->A->n, t->A->nb, "those of B", t->B->n, t->B->nb);
     return c;

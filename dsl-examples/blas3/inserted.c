@@ -15,22 +15,8 @@ typedef struct step {
     int64_t skip; /* columns in front of those of op(B) that are taken */
 } step;
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "blas3/inserted.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "blas3/inserted.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "blas3/inserted.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "blas3/inserted.inc.c"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "blas3/inserted.inc.c"
+#include <dag/each_precision.h>
 
 enum { PRODUCT, SQUARE, KERNELS };
 #define TABLE(p)                                                                                   \

@@ -123,7 +123,7 @@ static int stands(const product_owner *o, int rank, int *i, int *j)
     return rank < o->down * o->across;
 }
 
-/* Of `need` elements of an operand that a rank needs, those that it does not own. */
+/* How many of the `need` elements of an operand that a rank needs it does not own. */
 static double missing(const product_owner *o, int rank, const cut *rows, const cut *columns, double need)
 {
     int i, j;
@@ -134,7 +134,8 @@ static double missing(const product_owner *o, int rank, const cut *rows, const c
 
 /* ---- what a rank receives ---------------------------------------------------------------- */
 
-/* Of partial sums of layers: along the tree, and at the owner of C. `layer` is the rank's. */
+/* Elements of partial sums of layers that the rank receives: along the tree, and as the owner of C. `layer` is
+ * the rank's. */
 static double sums_received(const product_case *c, const dag_gemm_plan *p, int rank, int64_t layer)
 {
     int64_t layers = least(p->layers, c->kt), place = 0, children = 0, e;
@@ -156,8 +157,8 @@ static double sums_received(const product_case *c, const dag_gemm_plan *p, int r
     return tiles * (double)c->mb * (double)c->nb; /* partial sums are whole tiles */
 }
 
-/* Of tiles and pieces, where groups have relays: a relay gets its tiles, less those that it owns, and
- * everybody else of its group their pieces. `rows` are those of this rank, `length` is that of the sum,
+/* Elements of tiles and pieces that the rank receives where groups have relays: a relay gets its tiles, less
+ * those that it owns, and everybody else of its group their pieces. `rows` are those of this rank, `length` is that of the sum,
  * `wide` that of a group along which tiles go, j the rank's place there. */
 static double along_groups(const product_owner *o, int rank, cut rows, cut length, int64_t j,
                            int64_t wide, int works)

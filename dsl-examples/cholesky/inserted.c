@@ -32,22 +32,8 @@ static dag_side side_of(const step *s)
     return s->uplo == DAG_LOWER ? DAG_RIGHT : DAG_LEFT;
 }
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "cholesky/inserted.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "cholesky/inserted.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "cholesky/inserted.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "cholesky/inserted.inc.c"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "cholesky/inserted.inc.c"
+#include <dag/each_precision.h>
 
 enum { POTRF, TRSM, HERK, GEMM, KERNELS };
 #define TABLE(p)                                                                                   \

@@ -144,7 +144,7 @@ const char *options_value(options *o, int id, const char *text);
  */
 int options_parse(options *o, const option_scope *scope, int argc, char **argv);
 
-/* Of an option_id, without its dashes. */
+/* The name of an option_id, without its dashes. */
 const char *options_name(int id);
 
 /* Whether this is the rank that speaks of what all ranks know, as far as the launcher tells:

@@ -9,9 +9,9 @@
 
 /* ---- what was timed ------------------------------------------------------------------------ */
 
-/* Of a simulated run: what it had come to when driver_time() was called the last two times. */
+/* What a simulated run had come to when driver_time() was called the last two times. */
 static dag_simulation timed[2];
-/* Of one with the setting `stretch`: what its cores were given to do, likewise. */
+/* What the cores of a run with the setting `stretch` had been given to do, likewise. */
 static double given[2];
 
 double driver_time(dag_context *ctx)

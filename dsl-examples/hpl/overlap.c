@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of the test under way; for the application thread alone. */
+/* The test under way; for the application thread alone. */
 static struct sending {
     int p, q;
     dag_overlap sums[HPL_PHASES + 1];

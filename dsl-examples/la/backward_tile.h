@@ -14,22 +14,8 @@ typedef struct la_backward {
     dag_trans trans;
 } la_backward;
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "la/backward_tile.inc.h"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "la/backward_tile.inc.h"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "la/backward_tile.inc.h"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "la/backward_tile.inc.h"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "la/backward_tile.inc.h"
+#include <dag/each_precision.h>
 
 /* In a body: that of its elements. */
 #define LA_BACKWARD_TILE DAG_PRECISION_CAT(la_backward_tile_, DAG_PRECISION)

@@ -196,9 +196,24 @@ void dagi_check_cut(dagi_check *c, const char *what, int64_t length, int64_t til
 
 void dagi_check_rhs(dagi_check *c, const dag_matrix *A, const dag_matrix *B)
 {
-    if (c->status == DAG_SUCCESS && (B->m != A->m || B->mb != A->mb))
-        dagi_check_fail(c, "A has %" PRId64 " rows in tiles of %" PRId64 ", B has %" PRId64
-                        " in tiles of %" PRId64 "; they must be the same", A->m, A->mb, B->m, B->mb);
+    if (c->status == DAG_SUCCESS)
+        dagi_check_cut(c, "the rows of A", A->m, A->mb, "those of B", B->m, B->mb);
+}
+
+void dagi_check_solution(dagi_check *c, const dag_matrix *A, const dag_matrix *B,
+                         const dag_matrix *X)
+{
+    dagi_check_same_type(c, "A", A, "B", B);
+    dagi_check_same_type(c, "A", A, "X", X);
+    dagi_check_general(c, "B", B);
+    dagi_check_general(c, "X", X);
+    dagi_check_rhs(c, A, B);
+    if (c->status == DAG_SUCCESS) {
+        dagi_check_cut(c, "the rows of B", B->m, B->mb, "those of X", X->m, X->mb);
+        dagi_check_cut(c, "the columns of B", B->n, B->nb, "those of X", X->n, X->nb);
+    }
+    dagi_check_distinct(c, "X", X, "B", B);
+    dagi_check_distinct(c, "X", X, "A", A);
 }
 
 void dagi_check_pivots(dagi_check *c, const dag_matrix *A, int64_t k, const int64_t *ipiv)

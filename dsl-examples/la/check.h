@@ -71,6 +71,9 @@ void dagi_check_cut(dagi_check *c, const char *what, int64_t length, int64_t til
                     const char *other, int64_t its_length, int64_t its_tile);
 /* The rows of B, and the tiles along them, are those of A. */
 void dagi_check_rhs(dagi_check *c, const dag_matrix *A, const dag_matrix *B);
+/* B and X are right-hand sides and solutions of systems with A, which X neither is nor shares storage with. */
+void dagi_check_solution(dagi_check *c, const dag_matrix *A, const dag_matrix *B,
+                         const dag_matrix *X);
 /* Pivots of LAPACK for the first k rows of A. */
 void dagi_check_pivots(dagi_check *c, const dag_matrix *A, int64_t k, const int64_t *ipiv);
 /* Values of the enumerations. */

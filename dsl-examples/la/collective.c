@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of few values: the largest is the opposite of the least of the opposites. */
+/* The extreme of each of a few values: the largest is the opposite of the least of the opposites. */
 static dag_status extreme(dag_context *ctx, dag_reduce_op op, double *x, int count)
 {
     for (int i = 0; i < count && op == DAG_MAX; i++)

@@ -51,7 +51,7 @@ void dagi_column_maxima(dag_matrix *A, double *most)
     (void)dag_matrix_each_local(A, maxima, most);
 }
 
-/* Of rows from, ..., to - 1 in each column: the largest element here, and the sum of squares of its
+/* The largest element here in rows from, ..., to - 1 of each column, and the sum of squares of its
  * quotients with all of them. */
 typedef struct squares {
     int64_t from, to;

@@ -16,7 +16,7 @@ typedef struct dagi_cut_of {
     int64_t m, n, k, mb, nb, kb;
 } dagi_cut_of;
 
-/* Of Cholesky. */
+/* For Cholesky. */
 dagi_cut_of dagi_cut_of_square(const dag_matrix *A);
 
 /* How the settings want tiles to be cut; false: not at all, or not as they say. */

@@ -7,22 +7,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "la/direct.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "la/direct.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "la/direct.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "la/direct.inc.c"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "la/direct.inc.c"
+#include <dag/each_precision.h>
 
 /* Multiplications up to which one core is best: alone, by the order of the largest matrix that may be one
  * tile, as the choice of tiles has it; beside other workers by what it costs to wake them. */

@@ -15,7 +15,7 @@
 
 enum { STEPS = 5 /* LAPACK's ITMAX */, PROBES = DAGI_LA_PROBES };
 
-/* Of each column, in one block of memory. */
+/* What is known of each column, in one block of memory. */
 typedef struct columns {
     int64_t count;
     double *norm; /* the result */

@@ -42,7 +42,7 @@ static int32_t extent(int64_t length, int64_t tile, int at)
     return (int32_t)(left < tile ? left : tile);
 }
 
-/* Of a tile with so many columns. */
+/* Pieces of a tile with so many columns. */
 static int pieces_of(const dagi_split_cut *cut, int64_t columns)
 {
     int64_t narrow = cut->s * cut->b;

@@ -197,8 +197,8 @@ typedef struct la_spot {
 } la_spot;
 enum { LA_SPOTS = 256 };
 
-/* Of rows[*next], ..., rows[count - 1] those on process row p, as many as there is room for; row i is row i of W,
- * or row nb + from[i]. Found once, since to divide for each element takes longer than to move it. */
+/* Finds those of rows[*next], ..., rows[count - 1] on process row p, as many as there is room for; row i is row i
+ * of W, or row nb + from[i]. Found once, since to divide for each element takes longer than to move it. */
 static inline int la_spots(const la_moves *m, int P, int p, const int64_t *rows, const int *from, int count,
                            int *next, la_spot *spot)
 {
@@ -236,7 +236,7 @@ static inline void la_moves_pick(const la_moves *m, int P, int p, const void *st
         memcpy((char *)W + (size_t)j * height + height / 2, block + (size_t)j * pitch, (size_t)m->count * item);
 }
 
-/* What of W belongs into the stack of process row p. */
+/* Puts the rows of W that belong into the stack of process row p there. */
 static inline void la_moves_put(const la_moves *m, int P, int p, const void *W, void *stack,
                                 int64_t ld, int columns, size_t item)
 {
@@ -262,7 +262,7 @@ static inline void la_moves_put(const la_moves *m, int P, int p, const void *W, 
     }
 }
 
-/* What of W travels: rows that process row p gives to all for the top, or gets from there. */
+/* The rows of W that travel: those that process row p gives to all for the top, or gets from there. */
 typedef enum la_way { LA_UP, LA_DOWN } la_way;
 
 /* Rows in order, as many as it returns. */
@@ -424,7 +424,7 @@ static inline int64_t lu_candidate_bytes(int rows, int nb, size_t item)
     return (int64_t)(sizeof(lu_candidate) + (size_t)rows * (size_t)nb * item);
 }
 
-/* Of equal elements the upper one wins, as in LAPACK. Sizes are no NaN (getrf_search()), so the order in which
+/* The upper one of equal elements wins, as in LAPACK. Sizes are no NaN (getrf_search()), so the order in which
  * candidates meet does not matter: each process row may combine them in its own. */
 static inline void lu_combine(lu_candidate *best, const lu_candidate *other, int nb, size_t item)
 {

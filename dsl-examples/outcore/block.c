@@ -11,22 +11,8 @@ typedef struct square {
     int64_t at;
 } square;
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "kernels.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "kernels.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "kernels.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "kernels.inc.c"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "outcore/kernels.inc.c"
+#include <dag/each_precision.h>
 
 #define POINTERS(k)                                                                                \
     {                                                                                              \

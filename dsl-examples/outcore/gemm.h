@@ -10,7 +10,7 @@ typedef struct dagi_outcore_gemm {
     dag_matrix *A, *B, *C;
 } dagi_outcore_gemm;
 
-/* Of arguments that were checked, by dagi_outcore_check() as well. */
+/* The arguments have been checked, by dagi_outcore_check() as well. */
 dag_status dagi_outcore_gemm_program(dag_context *ctx, const dagi_outcore_gemm *g,
                                      const dag_outcore_options *options, dag_devprog **program);
 

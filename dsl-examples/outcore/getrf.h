@@ -14,7 +14,7 @@ typedef struct dagi_outcore_getrf {
 /* What dagi_outcore_check() does not see: panels are factored in place, as one array. */
 void dagi_outcore_getrf_check(dagi_check *c, const dag_matrix *A);
 
-/* Of arguments that were checked, by dagi_outcore_check() as well. */
+/* The arguments have been checked, by dagi_outcore_check() as well. */
 dag_status dagi_outcore_getrf_program(dag_context *ctx, const dagi_outcore_getrf *g,
                                       const dag_outcore_options *options, dag_devprog **program);
 

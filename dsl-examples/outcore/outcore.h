@@ -147,7 +147,7 @@ void dagi_outcore_solve_with(dagi_outcore *o, dagi_outcore_device *d, const dagi
 /* rc := beta rc; of 0 it is not read. */
 void dagi_outcore_scale(dagi_outcore *o, dagi_outcore_device *d, dag_dcomplex beta,
                         dag_devprog_part c);
-/* Of a triangle of rc: minus A A^H, or minus A^H A where it is the upper one. */
+/* Takes A A^H from a triangle of rc, A^H A where it is the upper one. */
 void dagi_outcore_add_square(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo,
                              dag_devprog_part c, dag_devprog_part a);
 /* Its Cholesky factor. */

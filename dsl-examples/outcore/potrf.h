@@ -4,8 +4,7 @@
 
 #include "outcore.h"
 
-/* Of arguments that were checked, by dagi_outcore_check() as well. The info of its pools is
- * LAPACK's. */
+/* The arguments have been checked, by dagi_outcore_check() as well. The info of its pools is LAPACK's. */
 dag_status dagi_outcore_potrf_program(dag_context *ctx, dag_uplo uplo, dag_matrix *A,
                                       const dag_outcore_options *options, dag_devprog **program);
 

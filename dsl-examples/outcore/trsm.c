@@ -29,7 +29,7 @@ static range in_turn(const struct solve *s, int64_t i)
     return block(&s->tri, s->backward ? s->tri.count - 1 - i : i);
 }
 
-/* Of op(A): rows and columns. */
+/* These rows and columns of op(A). */
 static dag_devprog_part of_a(const struct solve *s, range rows, range cols)
 {
     return s->t->how.trans == DAG_NO_TRANS
@@ -37,7 +37,7 @@ static dag_devprog_part of_a(const struct solve *s, range rows, range cols)
                : (dag_devprog_part){s->a, cols.at, rows.at, cols.length, rows.length};
 }
 
-/* Of B: along the triangle, and across. */
+/* This part of B: along the triangle, and across. */
 static dag_devprog_part of_b(const struct solve *s, range along, range across)
 {
     return s->t->how.side == DAG_LEFT

@@ -9,7 +9,7 @@ typedef struct dagi_outcore_trsm {
     dag_matrix *A, *B;
 } dagi_outcore_trsm;
 
-/* Of arguments that were checked, by dagi_outcore_check() as well. */
+/* The arguments have been checked, by dagi_outcore_check() as well. */
 dag_status dagi_outcore_trsm_program(dag_context *ctx, const dagi_outcore_trsm *t,
                                      const dag_outcore_options *options, dag_devprog **program);
 

@@ -22,22 +22,8 @@ typedef struct step {
     int columns;
 } step;
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "qr/inserted.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "qr/inserted.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "qr/inserted.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "qr/inserted.inc.c"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "qr/inserted.inc.c"
+#include <dag/each_precision.h>
 
 enum {
     GEQRT,
@@ -149,7 +135,7 @@ static dag_tile side_by_side_at(factoring *f, int d, int64_t k)
     return (dag_tile){&f->Y.super, d, k};
 }
 
-/* Of a task by columns c of panel k that works on stack d in columns (n, e). */
+/* The step of a task by columns c of panel k that works on stack d in columns (n, e). */
 static step step_of(const factoring *f, int k, int64_t c, int d, int64_t n, int64_t e)
 {
     const qr_stacks *q = f->q;

@@ -174,7 +174,7 @@ static void apply(solver *s)
     }
 }
 
-/* Of r, into sum `at`. */
+/* The square of r, into sum `at`. */
 static void square_of_r(solver *s, int64_t at)
 {
     for (int64_t i = 0; i < s->x->mt; i++)

@@ -173,25 +173,8 @@ static inline size_t dag_qr_stack_work(int n, int block)
     return block > 0 ? ((size_t)n + (size_t)block + 2 * DAG_QR_INNER + 64) * (size_t)n : 0;
 }
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include <dag/kernels_decl.h>
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include <dag/kernels_decl.h>
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include <dag/kernels_decl.h>
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include <dag/kernels_decl.h>
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE <dag/kernels_decl.h>
+#include <dag/each_precision.h>
 
 #ifdef __cplusplus
 }

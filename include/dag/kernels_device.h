@@ -49,25 +49,8 @@ size_t dag_device_laswp_bytes(int64_t count);
  *  as `evaluate` by bodies that use them; the arguments say nothing. */
 int dag_device_moves_rows(const void *globals, const int32_t *locals);
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include <dag/kernels_device_decl.h>
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include <dag/kernels_device_decl.h>
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include <dag/kernels_device_decl.h>
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include <dag/kernels_device_decl.h>
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE <dag/kernels_device_decl.h>
+#include <dag/each_precision.h>
 
 /** Floating point operations of the kernels that this thread has launched since the last call, as they
  *  are counted for LAPACK; the runtime asks behind each body. */

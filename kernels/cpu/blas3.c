@@ -22,4 +22,4 @@ static bool packing_pays(int m, int n, int k)
 }
 
 #define DAG_TEMPLATE "cpu/blas3.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>

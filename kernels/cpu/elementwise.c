@@ -3,4 +3,4 @@
 #include <string.h>
 
 #define DAG_TEMPLATE "cpu/elementwise.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>

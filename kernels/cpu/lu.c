@@ -15,4 +15,4 @@
 enum { LU_LEAF = 8 };
 
 #define DAG_TEMPLATE "cpu/lu.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>

@@ -5,4 +5,4 @@
 #define LAPACK(op) DAG_PRECISION_CAT(DAG_PRECISION_CAT(LAPACKE_, DAG_PRECISION), op)
 
 #define DAG_TEMPLATE "cpu/potrf.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>

@@ -38,11 +38,11 @@ static int spread(int rows, size_t item)
     return ((rows + lane - 1) / lane | 1) * lane;
 }
 
-/* Of a stack of m rows; the last one may be lower. No sum of m and block, which may not fit. */
+/* Blocks of a stack of m rows; the last one may be lower. No sum of m and block, which may not fit. */
 static int blocks_of(int m, int block)
 {
     return m / block + (m % block > 0);
 }
 
 #define DAG_TEMPLATE "cpu/qr.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>

@@ -9,4 +9,4 @@
 #endif
 
 #define DAG_TEMPLATE "cpu/trsm.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>

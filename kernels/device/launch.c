@@ -50,7 +50,7 @@ static void count(double muls, double adds, int pairs)
 }
 #define COUNT(...) count(__VA_ARGS__, DAG_COMPLEX)
 
-/* Of a triangular or symmetric factor, and of what it is applied to: the other dimension. */
+/* The order of a triangular or symmetric factor, and the other dimension of what it is applied to. */
 static double order_of(dag_side side, int m, int n)
 {
     return side == DAG_LEFT ? m : n;
@@ -92,4 +92,4 @@ size_t dag_device_laswp_bytes(int64_t count)
     ((__typeof__(&FN(name)))kernel_of(op, DAG_PREC, dag_device_queue_kind(queue)))
 
 #define DAG_TEMPLATE "device/launch.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>

@@ -15,4 +15,4 @@
 #define UNIFORM_z gen_uniform_double
 
 #define DAG_TEMPLATE "gen/gen.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>

@@ -58,7 +58,7 @@ struct dagi_value_depot {
     size_t slab_used; /* bytes of the first */
 };
 
-/* Of one worker; nobody else touches it while the worker runs. */
+/* The lists of one worker; nobody else touches them while the worker runs. */
 struct dagi_value_cache {
     dagi_value_depot *depot;
     struct list list[CLASSES];
@@ -124,7 +124,7 @@ void dagi_value_depot_bare(dagi_value_depot *depot)
     depot->bare = 1;
 }
 
-/* What of a block is there. */
+/* The bytes of a block that exist. */
 static inline size_t backed(const dagi_value_depot *depot, size_t capacity)
 {
     return depot->bare ? 0 : capacity;

@@ -236,7 +236,7 @@ int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_put_off *st
     return v != NULL;
 }
 
-/* Of one shard, with its lock held. */
+/* Checks one shard, whose lock is held. */
 static const char *check_shard(const dag_taskpool *pool, struct dagi_data_shard *s)
 {
     size_t count = 0, kept = 0;

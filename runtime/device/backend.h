@@ -120,6 +120,15 @@ typedef struct dagi_backend {
     dagi_result (*query)(void *event); /* OK: all that was before it is done; BUSY; LOST */
 } dagi_backend;
 
+/* The rows of a back end's table for a kernel in all precisions. */
+#define DAGI_KERNEL(code, name, KIND, kind, letter, prec)                                          \
+    {DAG_OP_##code, prec, DAG_DEVICE_##KIND, (dag_kernel_fn)dag_tile_##letter##dev_##name,         \
+     "dag_tile_" #letter #kind "_" #name}
+#define DAGI_KERNELS(code, name, KIND, kind)                                                       \
+    DAGI_KERNEL(code, name, KIND, kind, s, DAG_S), DAGI_KERNEL(code, name, KIND, kind, d, DAG_D),  \
+        DAGI_KERNEL(code, name, KIND, kind, c, DAG_C),                                             \
+        DAGI_KERNEL(code, name, KIND, kind, z, DAG_Z)
+
 /* The head of a queue, set by whoever has asked for the queue. */
 typedef struct dagi_queue_head {
     dag_device_kind kind; /* first: dag_device_queue_kind() */

@@ -91,7 +91,7 @@ typedef struct dagi_policy {
 /* policy.c: the row of that name; NULL, and the names that there are. */
 const dagi_policy *dagi_policy_named(const char *name, char *names, size_t size);
 
-/* What of the operations of each class cores get, by the setting core_share. */
+/* The part of the operations of each class that cores get, by the setting core_share. */
 typedef enum dagi_portion_how {
     DAGI_PORTION_COST, /* whatever the policy says */
     DAGI_PORTION_AUTO, /* by rates, and by who has more to do */

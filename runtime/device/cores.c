@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* Of /proc/cpuinfo, for one processor: x86, ARM, POWER, RISC-V. What a virtual machine says as the
+/* The keys of /proc/cpuinfo for one processor: x86, ARM, POWER, RISC-V. What a virtual machine says as the
  * name of the model is often too general, so the numbers behind it count too. */
 static const char *const keys[] = {"vendor_id",   "model name", "cpu family",  "model",
                                    "stepping",    "CPU implementer", "CPU part", "CPU variant",

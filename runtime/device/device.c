@@ -15,7 +15,7 @@
 /* Programs without kernels lack it. */
 extern bool dag_kernel_register(const dag_kernel *entry) __attribute__((weak));
 
-/* Of what would be found, for tests. */
+/* What takes the place of the back ends that would be found, for tests. */
 static const dagi_backend *instead[DAG_DEVICE_KIND_COUNT];
 static int found_instead;
 

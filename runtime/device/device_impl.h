@@ -250,6 +250,12 @@ static inline const dagi_backend *dagi_backend_of(const dagi_device *d)
 {
     return d->backend;
 }
+/* The copy of a number that a kernel reports, to or from the host. */
+static inline dagi_copy_job dagi_copy_of_report(int *to, const int *from)
+{
+    return (dagi_copy_job){
+        .to = to, .from = from, .to_ld = 1, .from_ld = 1, .m = 1, .n = 1, .elem = sizeof *to};
+}
 static inline dagi_value *dagi_value_of(dag_value *v)
 {
     return (dagi_value *)(void *)v;
@@ -293,12 +299,13 @@ void dagi_cores_model(const char *cpuinfo, char *text, size_t size);
 
 /* ---- plugin.c ------------------------------------------------------------------------------- */
 
-/* The back end for that kind, or NULL; with the reason, where the library has one. It stays loaded. */
+/* Hand a back end the programs of kernels that the application has, before its first device is opened. */
 void dagi_device_texts(const dagi_backend *backend);
 
 /* 1: the setting device_backend names this kind. */
 int dagi_device_named(const dag_context *ctx, int kind);
-/* `named`: the user asks for this kind, so it is loaded without asking first whether there is a device. */
+/* The back end for that kind, which stays loaded, or NULL with the reason. `named`: the user asks for this kind,
+ * so it is loaded without asking first whether there is a device. */
 const dagi_backend *dagi_plugin_load(const dag_context *ctx, dag_device_kind kind, int named, char *why,
                                      size_t size);
 /* A row of dag/device_kinds.h. */

@@ -90,13 +90,7 @@ static dagi_result fetch_info(dagi_job *job)
     dagi_result result = DAGI_OK;
     for (int i = 0; i < job->ninfo && result == DAGI_OK; i++) {
         int slot = job->info[i].slot;
-        dagi_copy_job copy = {.to = &d->reports.host[slot],
-                              .from = &d->reports.device[slot],
-                              .to_ld = 1,
-                              .from_ld = 1,
-                              .m = 1,
-                              .n = 1,
-                              .elem = sizeof(int)};
+        dagi_copy_job copy = dagi_copy_of_report(&d->reports.host[slot], &d->reports.device[slot]);
         result = DAGI_REFUSED;
         for (int k = 0; k < DAGI_TRIES && result != DAGI_OK && result != DAGI_LOST; k++)
             result = dagi_backend_of(d)->copy_out(job->lane->queue, &copy);

@@ -189,7 +189,8 @@ static void start_more(struct dagi_worker *w, const dagi_device *d)
         dagi_start_some(w);
 }
 
-/* Of this thread before it was a worker that uses devices, and of how many contexts it is one now. */
+/* The device that this thread had before it was a worker that uses devices, and of how many contexts it is one
+ * now. */
 static _Thread_local struct {
     int device, users;
 } own[DAG_DEVICE_KIND_COUNT];

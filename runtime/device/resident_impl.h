@@ -21,7 +21,8 @@ enum { DAGI_RESIDENT_SHARDS = 16 };
  */
 typedef struct dagi_resident {
     dagi_value value; /* first; `waiting` of one that is not TRACKED: stores, first one first */
-    struct dagi_resident *next; /* bucket */
+    struct dagi_resident
+        *next; /* bucket; value.next is for the table of a pool, which may have it too */
     struct dagi_residence *residence;
     int parked;
 } dagi_resident;

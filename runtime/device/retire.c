@@ -15,13 +15,7 @@ void dagi_info_clear(dagi_device *d, int slot, dagi_lane *lane)
         return;
     }
     d->reports.host[slot] = 0;
-    dagi_copy_job copy = {.to = &d->reports.device[slot],
-                          .from = &d->reports.host[slot],
-                          .to_ld = 1,
-                          .from_ld = 1,
-                          .m = 1,
-                          .n = 1,
-                          .elem = sizeof(int)};
+    dagi_copy_job copy = dagi_copy_of_report(&d->reports.device[slot], &d->reports.host[slot]);
     dagi_result result = DAGI_REFUSED;
     for (int i = 0; i < DAGI_TRIES && result != DAGI_OK; i++)
         result = dagi_backend_of(d)->copy_in(lane->queue, &copy);

@@ -91,9 +91,7 @@ void dag_array_free(dag_array *array)
 {
     if (array == NULL)
         return;
-    const dagi_layout_port *port = atomic_load(&dagi_layout_port_used);
-    if (port)
-        port->leave(&array->super, 0);
+    dagi_layout_leave(&array->super, 0);
     free(array->data);
     free(array);
 }

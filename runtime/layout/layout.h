@@ -24,6 +24,15 @@ typedef struct dagi_layout_port {
 } dagi_layout_port;
 extern _Atomic(const dagi_layout_port *) dagi_layout_port_used;
 
+/* A collection is about to be freed, with `content` kept at home. Returns the port; NULL = nobody listens. */
+static inline const dagi_layout_port *dagi_layout_leave(dag_collection *c, int content)
+{
+    const dagi_layout_port *port = atomic_load(&dagi_layout_port_used);
+    if (port)
+        port->leave(c, content);
+    return port;
+}
+
 /* Pin the local part of the matrix that a collection is, or is a view of, once: tasks on devices will use
  * it. Application thread. */
 void dagi_matrix_pin(dag_collection *c);

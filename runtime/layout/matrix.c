@@ -220,9 +220,7 @@ void dag_matrix_free(dag_matrix *matrix)
 {
     if (matrix == NULL)
         return;
-    const dagi_layout_port *port = atomic_load(&dagi_layout_port_used);
-    if (port)
-        port->leave(&matrix->super, !matrix->owns);
+    const dagi_layout_port *port = dagi_layout_leave(&matrix->super, !matrix->owns);
     if (matrix->pinned)
         port->unpin(matrix->base);
     if (matrix->owns && matrix->base != NULL)

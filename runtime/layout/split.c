@@ -95,7 +95,7 @@ static dag_status check(const dag_matrix *a, const dag_split_desc *d)
     return DAG_SUCCESS;
 }
 
-/* Of `length` items of the tiles in the last tile column or row. */
+/* The pieces of `length` items of the tiles in the last tile column or row. */
 static int64_t pieces(const dag_split *s, int64_t length)
 {
     int64_t narrow = s->desc.s * s->b;

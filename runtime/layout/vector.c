@@ -49,9 +49,7 @@ void dag_vector_free(dag_vector *vector)
 {
     if (vector == NULL)
         return;
-    const dagi_layout_port *port = atomic_load(&dagi_layout_port_used);
-    if (port)
-        port->leave(&vector->super, 0);
+    dagi_layout_leave(&vector->super, 0);
     free(vector->data);
     free(vector);
 }

@@ -96,7 +96,7 @@ typedef struct dagi_tree_way {
     double mean;  /* and on the average of the destinations */
 } dagi_tree_way;
 
-/* What of the members a choice depends on: their number, how they are spread over nodes. */
+/* What a choice depends on: the number of members, and how they are spread over nodes. */
 typedef struct dagi_tree_census {
     int32_t ndest;
     int32_t nodes;   /* with members */

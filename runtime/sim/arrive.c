@@ -100,7 +100,7 @@ static void deliver(struct dagi_sim *s, int rank, dagi_sim_cast *c)
 
 /* ---- segments ------------------------------------------------------------------------------- */
 
-/* Of an arrival at that place of the list. */
+/* Bytes of a segment of an arrival at that place of the list. */
 static int64_t segment_bytes(const dagi_sim_cast *c, int32_t place, int segment)
 {
     int i = 0;

@@ -97,7 +97,7 @@ const dagi_device_port dagi_sim_memory = {.have = have, .filter = filter, .bind 
 
 void dagi_sim_push(struct dagi_sim *s, int rank, struct dag_task *t)
 {
-    /* Of equal priority the youngest first, as the queues of workers give them. */
+    /* The youngest of equal priority comes first, as the queues of workers give them. */
     dagi_ready_entry e = {t->priority, UINT64_MAX - s->pushed++, t};
     if (dagi_ready_heap_push(&s->rank[rank].ready, e) != 0) {
         dagi_task_drop(dagi_sim_worker(s), t);

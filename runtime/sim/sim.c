@@ -200,15 +200,23 @@ static dag_status make(struct dagi_sim *s, char *why, size_t size)
     return dagi_sim_devices_init(s, why, size);
 }
 
-dag_status dagi_sim_init(dag_context *ctx, char *why, size_t size)
+static struct dagi_sim *new_sim(dag_context *ctx, char *why, size_t size)
 {
     struct dagi_sim *s = calloc(1, sizeof *s);
     if (!s) {
         snprintf(why, size, "no memory to simulate");
-        return DAG_ERR_NOMEM;
+        return NULL;
     }
     s->ctx = ctx;
     dagi_tasks(ctx)->sim = s;
+    return s;
+}
+
+dag_status dagi_sim_init(dag_context *ctx, char *why, size_t size)
+{
+    struct dagi_sim *s = new_sim(ctx, why, size);
+    if (!s)
+        return DAG_ERR_NOMEM;
     dag_status status = make(s, why, size);
     ctx->simulated = ctx->modelled = 1;
     ctx->size = status == DAG_SUCCESS ? s->nranks : 1;
@@ -247,13 +255,9 @@ double dagi_sim_modelled_seconds(const dag_context *ctx)
 
 dag_status dagi_sim_time_kernels(dag_context *ctx, char *why, size_t size)
 {
-    struct dagi_sim *s = calloc(1, sizeof *s);
-    if (!s) {
-        snprintf(why, size, "no memory to simulate");
+    struct dagi_sim *s = new_sim(ctx, why, size);
+    if (!s)
         return DAG_ERR_NOMEM;
-    }
-    s->ctx = ctx;
-    dagi_tasks(ctx)->sim = s;
     ctx->modelled = 1;
     if (dag_kernels_model)
         dag_kernels_model(ctx->settings.stretch > 0 ? sleep_kernel : pass_kernel, s);

@@ -128,7 +128,7 @@ void dag_bind_new(struct dag_task *task, int flow, const dag_shape *shape)
 /* 1 when a WRITE flow may be made in the element: nobody reads what is there. */
 static int made_in_place(const dagi_pool_data *data, int slot)
 {
-    /* Of INPLACE slots an element may still be read; finding out costs more than the copy. */
+    /* An element of an INPLACE slot may still be read; finding out costs more than the copy. */
     return data->slot[slot].mode == DAG_MEM_WRITE || data->program->aliased;
 }
 

@@ -362,7 +362,7 @@ struct dag_task *const *dagi_deps_chain(const dag_taskpool *pool, const dag_clas
 
 /* ---- check ------------------------------------------------------------------------------ */
 
-/* Of one shard, with its lock held. */
+/* Checks one shard, whose lock is held. */
 static const char *check_shard(const dag_taskpool *pool, const dagi_shard *s, uint64_t *tasks)
 {
     uint64_t count = 0;

@@ -11,7 +11,7 @@ void dagi_buffer_init(dagi_buffer *b, _Atomic int64_t *room)
     *b = (dagi_buffer){.room = room};
 }
 
-/* Of `chunks` times the size of a small one; NULL: the rank may not have as much, or there is none.
+/* A chunk of `chunks` times the size of a small one; NULL: the rank may not have as much, or there is none.
  * Room that is not enough is left alone: another track, which is full for good when it is refused, may
  * ask for less of it meanwhile. */
 static dagi_chunk *chunk_new(dagi_buffer *b, int chunks)

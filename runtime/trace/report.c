@@ -33,7 +33,7 @@ static void add_worker(sums *s, const dagt_rank *rank, const dagt_track *track, 
     *busy += w.bodies;
 }
 
-/* Of a worker or a stream. */
+/* Adds the tasks of a worker or a stream. */
 static void add_tasks(sums *s, const dagt_track *track)
 {
     s->tasks += track->ntasks;

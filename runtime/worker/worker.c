@@ -32,12 +32,14 @@ static inline void take_ready(struct dagi_worker *w, dagi_ready_list ready)
     struct dagi_thread *t = dagi_thread(w);
     if (ready.rest)
         dagi_ready(w, ready.rest);
+    if (!ready.best)
+        return;
     if (!t->next) {
         t->next = ready.best;
-    } else if (ready.best) {
-        ready.best->next = NULL;
-        dagi_ready(w, ready.best);
+        return;
     }
+    ready.best->next = NULL;
+    dagi_ready(w, ready.best);
 }
 
 /* The task that is kept goes where others find it. */

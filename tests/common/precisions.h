@@ -1,5 +1,5 @@
 /*
- * Tests of what is a template over the precisions. The template, included by kernels/each_precision.h,
+ * Tests of what is a template over the precisions. The template, included by dag/each_precision.h,
  * gives its names by LOCAL(): LOCAL(gemm) is gemm_s, gemm_d, gemm_c and gemm_z. FOUR_TESTS(gemm) makes
  * one test of these, to be run in a loop over four numbers.
  */

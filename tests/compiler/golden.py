@@ -4,7 +4,7 @@
     golden.py DAGCC [--update] [--jdf DIR...] [NAME...]
 
 Below this directory, NAME.bad.jdf must be answered with exactly the text of NAME.bad.err (messages
-with their carets, last line `exit N`); after an error no output file may exist. NAME.ok.jdf must be
+with their carets, `@KINDS@` for the kinds of devices, last line `exit N`); after an error no output file may exist. NAME.ok.jdf must be
 accepted without a word. A first line `// options: ...` is handed to dagcc.
 
 checks/NAME.bad.jdf and checks/NAME.ok.jdf belong to the check NAME: the first must be answered by
@@ -36,6 +36,9 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 os.environ["DAGCC_PROOF_CACHE"] = "off"
 PROOFS = os.path.join(HERE, "verify", "checks")
+# The kinds of devices, as messages list them; expected texts have @KINDS@ instead.
+with open(os.path.join(HERE, "..", "..", "include", "dag", "device_kinds.h"), encoding="utf-8") as table:
+    KINDS = ", ".join(re.findall(r"^ +X\((\w+), \d", table.read(), re.M))
 # Checks of task graphs that the front end names, too.
 SHOWN = {"duplicate-edge", "missing-side", "null-forward", "unused-flow"}
 
@@ -90,6 +93,7 @@ class Tester:
 
     def expect(self, name, path, have):
         """Compares with, or rewrites, the expected text."""
+        have = have.replace(f" {KINDS}, ", " @KINDS@, ")
         if self.update:
             with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
                 f.write(have)

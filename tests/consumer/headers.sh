@@ -29,7 +29,7 @@ fi
 for header in "${headers[@]}"; do
     name=dag/${header##*/}
     case $name in
-    dag/precision.h | dag/precision_undef.h | dag/kernels_decl.h | dag/kernels_device_decl.h) continue ;; # templates: below
+    dag/precision.h | dag/each_precision.h | dag/precision_undef.h | dag/kernels_decl.h | dag/kernels_device_decl.h) continue ;; # templates: below
     dag/mpi.h) [ $has_mpi = yes ] || continue ;;
     esac
     try "$name" "#include <$name>

@@ -240,8 +240,27 @@ def row_faults(house, table, tree):
 # ---- rules of one house alone ---------------------------------------------------------------------
 
 
+def port_faults(table, tree, page):
+    """The table of ports names all, where each is declared, and who fills it from a floor above."""
+    rows = re.findall(r"^\| `(\w+)[.`].*\| `([\w/]+\.h)` \| ([^|]+) \| \S", page, re.M)
+    for name, header, fillers in rows:
+        if not tree.has(header) or not re.search(rf"\b{name}\b", tree.text(header)):
+            yield f"{table.page}: {header} does not declare {name}"
+            continue
+        for filler in re.findall(r"\w+", fillers.replace(" or ", " ")):
+            if filler not in table.names[table.names.index(table.folder_of(header)) + 1:]:
+                yield f"{table.page}: {name} is filled by {filler}, which is no floor above {header}"
+    named = {name for name, _, _ in rows}
+    for path in (p for p in tree.paths if p.endswith(".h")):
+        for name in re.findall(r"^(?:\} |typedef .*\(\*)(dagi_\w+_port)\b", tree.text(path), re.M):
+            if name not in named:
+                yield f"{table.page}: {name} of {path} is no row of the ports"
+
+
 def runtime_rules(source, table, tree, symbols, _):
-    """Two floors are apart, layout alone makes views of matrices, and the build has all floors."""
+    """Two floors are apart, layout alone makes views of matrices, the build has all floors, the page all ports."""
+    with open(os.path.join(source, table.page), encoding="utf-8") as file:
+        yield from port_faults(table, tree, file.read())
     for name in table.names if symbols.build else ():
         if name not in symbols.seen:
             yield f"{name}: the build has no object of this floor"
@@ -332,7 +351,7 @@ RUNTIME = {
     **{f"runtime/{f}/README.md": f"# runtime/{f}: a floor\n" for f in ("base", "data", "trace", "task")},
     "runtime/base/base.h": "",
     "runtime/base/base.c": '#include "base.h"\n',
-    "runtime/data/data.h": '#include "../base/base.h"\n',
+    "runtime/data/data.h": '#include "../base/base.h"\n#define DAG_DATA_H\n',
     "runtime/data/data.c": "",
     "runtime/trace/trace.h": '#include "../base/base.h"\n',
     "runtime/trace/trace.c": "",
@@ -398,6 +417,10 @@ FAULTS = {"runtime": [
     ("docs/architecture.md", ("take nothing", "take little"), "no two floors are said"),
     ("docs/architecture.md", ("## The floors", "## Floors"), "no table of folders"),
     ("runtime/CMakeLists.txt", ("data trace", "trace data"), "DAG_FLOORS is not the column"),
+    ("runtime/base/base.h", "} dagi_odd_port;\n", "dagi_odd_port of base/base.h is no row of the ports"),
+    ("runtime/data/data.h", "typedef void (*dagi_odd_port)(int);\n", "dagi_odd_port of data/data.h is no row"),
+    ("docs/architecture.md", "| `dagi_x` | `data/data.h` | task | why |\n", "data/data.h does not declare dagi_x"),
+    ("docs/architecture.md", "| `DAG_DATA_H.fn` | `data/data.h` | task or base | why |\n", "is filled by base, which"),
 ], "compiler": [
     ("compiler/diag/diag.c", '#include "plan/plan.h"\n', "there is no such file"),
     ("compiler/diag/diag.c", '#include "diag/diag.h"\n', "it names its own folder"),

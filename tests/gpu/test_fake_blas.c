@@ -51,7 +51,7 @@ static bench new_bench(void)
 #define SCALAR(a) DAG_PRECISION_CAT(SCALAR_, DAG_COMPLEX)(a)
 
 #define DAG_TEMPLATE "test_fake_blas.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>
 
 START_TEST(blas_routines)
 {

@@ -14,8 +14,7 @@ set(full_limit_potrf 3000)
 set(full_limit_blas3 6000)
 foreach(test IN LISTS DAG_ROUTINE_TESTS)
     add_executable(${test}_matrix la/${test}_matrix.c)
-    target_include_directories(${test}_matrix PRIVATE
-        "${CMAKE_CURRENT_SOURCE_DIR}/la" "${PROJECT_SOURCE_DIR}/kernels") # each_precision.h
+    target_include_directories(${test}_matrix PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/la") # templates
     target_link_libraries(${test}_matrix PRIVATE dag_la m)
     set(limit 120)
     set(full_limit 1200)

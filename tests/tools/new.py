@@ -4,10 +4,10 @@
 usage: new.py WORK BUILD CMAKE CTEST CC CXX [--full]
 
 In a copy of the tree in WORK, names that are bad or taken are refused and change nothing; then one
-thing of each kind is made, and the tree configured. The tests that the configuration has more than that
-in BUILD are those of the new things. What they need is built, without optimisation: of the routine the
-objects alone, as its programs need the whole library. Each test fails and says in which file what is to
-be written; tests of what the tables are read by pass. With --full everything is built, and all tests
+thing of each kind is made, in rooms that docs/walks.md names alone, and the tree configured. The tests
+that the configuration has more than that in BUILD are those of the new things. What they need is built,
+without optimisation: of the routine the objects alone, as its programs need the whole library. Each test
+fails and says in which file what is to be written; tests of what the tables are read by pass. With --full everything is built, and all tests
 that read the tables are run: only the new ones fail, and of those that walk a table the new part.
 """
 import os
@@ -24,6 +24,8 @@ REFUSED = [("routine",), ("sonnet", "x"), ("routine", "x", "poetry"), ("kernel",
            ("routine", "getrf"), ("routine", "trsm"), ("kernel", "gemm"), ("kernel", "int"),
            ("check", "empty-range"), ("check", "a_b"), ("check", "unused"), ("setting", "threads"),
            ("setting", "trace"), ("device", "cuda"), ("device", "../x"), ("device", "")]
+# The walks of docs/walks.md that these things are.
+WALKS = {"routine": "A routine of the library", "check": "A check of the compiler", "device": "A kind of devices"}
 RANKS = "np1 np2 np4 np6 threads full_np1 full_np2 full_np4 full_np6".split()
 # Tests of the new things alone, with what they have to say.
 ROUTINE = {"frobnicate_matrix_" + r: ["dsl-examples/aux/frobnicate.jdf: write the tasks",
@@ -98,6 +100,16 @@ def compare(what, have, want):
         stop(f"{what}: too many {sorted(have - want)}, missing {sorted(want - have)}")
 
 
+def stray(kind, said):
+    """Of the files that tools/new says it made or changed, those that no room of the walk names."""
+    with open(os.path.join(TREE, "docs/walks.md"), encoding="utf-8") as page:
+        section = re.search(rf"^## {WALKS[kind]}[^\n]*\n(.*?)(?=^## )", page.read(), re.M | re.S).group(1)
+    rooms = re.findall(r"`([^`]*/[^`]*)`", "".join(re.findall(r"^\| `.*$", section, re.M)))
+    rooms = [re.escape(room).replace("NAME", r"\w+").replace("FAMILY", r"\w+") for room in rooms]
+    return [path for path in re.findall(r"^(?:file|row) +(\S+)$", said, re.M)
+            if not any(re.match(room, path) for room in rooms)]
+
+
 def refuse_all(tree):
     before = files_of(tree)
     for words in REFUSED:
@@ -105,7 +117,9 @@ def refuse_all(tree):
         if not said.strip():
             stop(f"tools/new {' '.join(words)}: no reason")
     for kind, name in THINGS:
-        call(os.path.join(tree, "tools/new"), kind, name)
+        said = call(os.path.join(tree, "tools/new"), kind, name)
+        if kind in WALKS and (not said or stray(kind, said)):
+            stop(f"docs/walks.md: no room of '{WALKS[kind]}' has {stray(kind, said)}")
     after = files_of(tree)
     for kind, name in THINGS:  # they are taken now
         call(os.path.join(tree, "tools/new"), kind, name, status=2)

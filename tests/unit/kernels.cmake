@@ -14,8 +14,7 @@ endif()
 # The benchmark is built with the tests, and run for a moment, so that it keeps working.
 add_executable(bench_kernels "${PROJECT_SOURCE_DIR}/tools/bench/kernels.c")
 target_link_libraries(bench_kernels PRIVATE dag_kernels)
-target_include_directories(bench_kernels PRIVATE
-    "${PROJECT_SOURCE_DIR}/kernels" "${PROJECT_SOURCE_DIR}/tools/bench") # each_precision.h
+target_include_directories(bench_kernels PRIVATE "${PROJECT_SOURCE_DIR}/tools/bench") # templates
 dag_add_script_test(bench_kernels COMMAND bench_kernels -s 0.0001 1 33 LABELS unit)
 
 # The kernels themselves know nothing of threads, and their plain reference is very slow under the

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define DAG_TEMPLATE "test_gen.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>
 
 FOUR_TESTS(any_tiling)
 FOUR_TESTS(padding_untouched)

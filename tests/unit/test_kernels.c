@@ -71,7 +71,7 @@ static int leading_dimension(int m)
 }
 
 #define DAG_TEMPLATE "test_kernels.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>
 
 FOUR_TESTS(gemm)
 FOUR_TESTS(hemm)

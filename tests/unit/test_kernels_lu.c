@@ -16,7 +16,7 @@ static const int sizes[NSIZES][2] = {{4, 0}, {1, 1},  {2, 1},   {5, 5},
                                      {6, 3}, {13, 4}, {40, 17}, {96, 32}};
 
 #define DAG_TEMPLATE "test_kernels_lu.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>
 
 START_TEST(test_choose)
 {

@@ -24,25 +24,8 @@ static int rows_of_T(int m, int block)
 
 #define NAME(x) DAG_PRECISION_CAT(x##_, DAG_PRECISION)
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "test_kernels_qr.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "test_kernels_qr.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "test_kernels_qr.inc.c"
-#include <dag/precision_undef.h>
-
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "test_kernels_qr.inc.c"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "test_kernels_qr.inc.c"
+#include <dag/each_precision.h>
 
 START_TEST(test_geqrt)
 {

@@ -82,7 +82,7 @@ static void *tile_alloc(int rows, int nb, size_t size)
 #define LAPACK(op) CAT(CAT(LAPACKE_, DAG_PRECISION), op)
 
 #define DAG_TEMPLATE "kernels.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>
 
 static int positive(const char *program, const char *what, const char *text)
 {

@@ -62,7 +62,7 @@ unsigned seq_touched(const flows *w, const char *array, isl_set *elements);
 bool seq_in_parts(const flows *w, const char *array, size_t n_flows);
 /* Stores of single parts become one for each task. False: one cannot be said (reported). */
 bool seq_join_stores(const flows *w, deps *d);
-/* What of its tile goes along an edge to `to`. */
+/* The region of its tile that goes along an edge to `to`. */
 unsigned seq_passed(const seq_file *f, const seq_end *to);
 
 /* seq_local.c: every tile of an array inside the nest is written before it is read. False: one is

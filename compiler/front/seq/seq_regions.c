@@ -63,8 +63,7 @@ static void add(deps *d, const access *from, const access *to, isl_map *rel, uns
     d->items[d->n++] = (dep){from, to, rel, region};
 }
 
-/* Of what a flow stores, part by part (kept; NULL: nothing), the tasks that store just `region`.
- */
+/* The tasks that store just `region` of what a flow stores part by part (kept; NULL: nothing). */
 static isl_map *just(isl_map *const *parts, unsigned region)
 {
     isl_map *all = NULL;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Of elements -> tasks, those that run where their element is. Keeps rel. */
+/* The part of rel (kept: elements -> tasks) whose tasks run where their element is. */
 static isl_map *at_home(const access *a, isl_map *rel)
 {
     if (!a->place)

@@ -99,13 +99,7 @@ void dagi_cuda_events_drop(dagi_cuda_device *device); /* all idle ones */
 
 /* ---- kernels.c ---- */
 
-/* Entries of the tables of kernels. */
-#define ENTRY(code, name, letter, prec)                                                            \
-    {DAG_OP_##code, prec, DAG_DEVICE_CUDA, (dag_kernel_fn)dag_tile_##letter##dev_##name,          \
-     "dag_tile_" #letter "cuda_" #name}
-#define ENTRIES(code, name)                                                                        \
-    ENTRY(code, name, s, DAG_S), ENTRY(code, name, d, DAG_D), ENTRY(code, name, c, DAG_C),         \
-        ENTRY(code, name, z, DAG_Z)
+#define ENTRIES(code, name) DAGI_KERNELS(code, name, CUDA, cuda)
 
 #define DAGI_CUDA_KERNELS (14 * DAG_PRECISION_COUNT)
 extern const dag_kernel dagi_cuda_kernels[DAGI_CUDA_KERNELS];

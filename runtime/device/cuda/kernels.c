@@ -171,7 +171,7 @@ static int most_items(dag_precision precision, dag_uplo uplo, int n, potrf_query
         q, dagi_cuda_blas_result(CUBLAS(routine)((q)->blas, __VA_ARGS__), CUBLAS_TEXT(routine)))
 
 #define DAG_TEMPLATE "kernels.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>
 
 /* ---- the table --------------------------------------------------------------------------- */
 

@@ -148,7 +148,7 @@ void dagi_cuda_positive(dag_device_queue *q, int n, const void *A, int lda, size
 /* ---- four precisions --------------------------------------------------------------------- */
 
 #define DAG_TEMPLATE "rows.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>
 
 /* ---- the table --------------------------------------------------------------------------- */
 

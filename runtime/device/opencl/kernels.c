@@ -39,17 +39,12 @@ static dag_dcomplex conjugate(dag_dcomplex x)
     return ~x;
 }
 
-#define DAG_TEMPLATE "../runtime/device/opencl/kernels.inc.c"
-#include "each_precision.h"
+#define DAG_TEMPLATE "kernels.inc.c"
+#include <dag/each_precision.h>
 
 /* ---- the table --------------------------------------------------------------------------- */
 
-#define ENTRY(code, name, letter, prec)                                                            \
-    {DAG_OP_##code, prec, DAG_DEVICE_OPENCL, (dag_kernel_fn)dag_tile_##letter##dev_##name,         \
-     "dag_tile_" #letter "opencl_" #name}
-#define ENTRIES(code, name)                                                                        \
-    ENTRY(code, name, s, DAG_S), ENTRY(code, name, d, DAG_D), ENTRY(code, name, c, DAG_C),         \
-        ENTRY(code, name, z, DAG_Z)
+#define ENTRIES(code, name) DAGI_KERNELS(code, name, OPENCL, opencl)
 
 const dag_kernel dagi_opencl_kernels[DAGI_OPENCL_TABLE] = {
     ENTRIES(POTRF, potrf),         ENTRIES(POTRF_WORKSPACE, potrf_workspace),

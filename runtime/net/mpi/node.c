@@ -170,7 +170,7 @@ static void find_yield(dagi_mpi *m)
         m->set_yield = NULL;
 }
 
-/* Of each rank the lowest on its node, where there are several nodes with several ranks. */
+/* Finds the lowest rank on the node of each rank, where there are several nodes with several ranks. */
 static void map_nodes(dagi_mpi *m, const card *cards, int ranks)
 {
     int size = m->super.size, first = m->super.rank, most = ranks, least = ranks;

@@ -13,22 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-#define DAG_PRECISION s
-#include <dag/precision.h>
-#include "test_potrf.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION d
-#include <dag/precision.h>
-#include "test_potrf.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION c
-#include <dag/precision.h>
-#include "test_potrf.inc.c"
-#include <dag/precision_undef.h>
-#define DAG_PRECISION z
-#include <dag/precision.h>
-#include "test_potrf.inc.c"
-#include <dag/precision_undef.h>
+#define DAG_TEMPLATE "test_potrf.inc.c"
+#include <dag/each_precision.h>
 
 int main(void)
 {

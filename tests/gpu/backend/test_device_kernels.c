@@ -21,7 +21,7 @@ static const int shapes[][3] = {{1, 1, 1}, {5, 3, 4},  {3, 7, 0},
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
 #define DAG_TEMPLATE "test_device_kernels.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>
 
 FOUR_TESTS(gemm)
 FOUR_TESTS(rank_k)

@@ -73,7 +73,7 @@ static int64_t *pivots_new(int64_t rows, int64_t first, int count, unsigned seed
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
 #define DAG_TEMPLATE "test_device_rows.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>
 
 FOUR_TESTS(laswp)
 FOUR_TESTS(dealt)

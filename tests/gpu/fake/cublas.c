@@ -248,4 +248,4 @@ static cublasStatus_t launch(job *j, cublasHandle_t handle, bool empty, void (*r
 #define REAL_BETA(a) (*(const real_t *)scalar_at(&(a)->beta))
 
 #define DAG_TEMPLATE "cublas.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>

@@ -134,4 +134,4 @@ static cusolverStatus_t launch(job *j, void (*run)(const void *args))
 #define LAPACKE(op) DAG_PRECISION_CAT(DAG_PRECISION_CAT(LAPACKE_, DAG_PRECISION), op)
 
 #define DAG_TEMPLATE "cusolver.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>

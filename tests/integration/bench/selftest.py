@@ -87,6 +87,17 @@ def other_build():
           (1, "slower: f: slow", against.MORE))
 
 
+def programs():
+    """An older build may lack a program; ours may not."""
+    with tempfile.TemporaryDirectory() as empty:
+        older = environment.Environment(empty, empty, "tiny", older=True)
+        check("program of an older build", older.has("insert_tasks"), False)
+        try:
+            check("program of our build", environment.Environment(empty, empty, "tiny").has("insert_tasks"), None)
+        except FileNotFoundError as e:
+            check("program of our build", "is its target built?" in str(e), True)
+
+
 def earlier():
     """Points of an earlier run stay where they were among all; a new one takes its old one's place."""
     def points(*labels, when):
@@ -139,6 +150,7 @@ def main():
     statistics()
     comparison()
     other_build()
+    programs()
     earlier()
     document()
     run("tasks", "^overhead/(random|stencil) 1|^metg/stencil 1",

@@ -201,7 +201,7 @@ static operands make_operands(const test_case *c)
 /* ---- the same on one tile ---------------------------------------------------------------- */
 
 #define DAG_TEMPLATE "blas3_whole.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>
 
 static void compute_whole(const test_case *c, operands *o)
 {

@@ -80,7 +80,7 @@ static void send(int matrix, size_t bytes)
 }
 
 #define DAG_TEMPLATE "../tools/bench/gpu/device_kernels.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>
 
 static int by_value(const void *a, const void *b)
 {

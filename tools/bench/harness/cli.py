@@ -182,7 +182,8 @@ def main():
         build({t for m in modules.values() if m for t in m.TARGETS})
     out = Path(args.out or where / ("against" if args.against else "bench")).resolve()
     env = Environment(where, out, mode)
-    before = Environment(Path(args.against).resolve(), out / against.NAME, mode) if args.against else None
+    before = Environment(Path(args.against).resolve(), out / against.NAME, mode, older=True) \
+        if args.against else None
     status = 0
     for g, module in modules.items():
         if not module:

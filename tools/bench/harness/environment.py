@@ -28,13 +28,15 @@ class Environment:
     out       where results go; programs of contestants into out/bin
     mode      'full', 'quick' or 'tiny' (the self-test: shows that all works, no figures)
     threads   numbers of workers to measure with: 1, and all processors
+    older     the build is one that another is held against
     """
 
-    def __init__(self, build, out, mode):
+    def __init__(self, build, out, mode, older=False):
         self.build = Path(build)
         self.root = source_of(self.build)
         self.out = Path(out)
         self.mode = mode
+        self.older = older
         self.programs = {}
         self.cpus = len(os.sched_getaffinity(0))
         self.threads = sorted({1, min(2, self.cpus)})
@@ -51,6 +53,15 @@ class Environment:
                 raise FileNotFoundError(f"{name} is not in {self.build}; is its target built?")
             self.programs[name] = str(min(found, key=lambda p: len(p.parts)))
         return self.programs[name]
+
+    def has(self, name):
+        """Whether a figure that needs this program can be made: an older build need not have it."""
+        try:
+            return bool(self.program(name))
+        except FileNotFoundError:
+            if not self.older:
+                raise
+            return False
 
     def command(self, command, env=None, timeout=120):
         """Standard output of a command; raises with its standard error when it fails."""

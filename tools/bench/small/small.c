@@ -52,7 +52,7 @@ typedef struct run {
 } run;
 
 #define DAG_TEMPLATE "small.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>
 
 static int (*const theirs[4])(run *) = {openblas_s, openblas_d, openblas_c, openblas_z};
 static void (*const fill[4])(run *) = {fill_s, fill_d, fill_c, fill_z};

@@ -222,8 +222,9 @@ def curves(env, found):
 def figures(env):
     found = programs(env)
     yield overhead(env, found, Checked(found[-1][1]))
-    yield inserted(env, found)
-    yield generation(env)
+    if env.has("insert_tasks") and env.has("insert_generation"):
+        yield inserted(env, found)
+        yield generation(env)
     if len(env.threads) > 1:
         yield speedup(env, found)
     yield from curves(env, found)

@@ -33,7 +33,7 @@ static inline uint64_t bench_mix(uint64_t x)
     return x ^ (x >> 29);
 }
 
-/* Of the edges of kind k that end in layer t. */
+/* The mask of the edges of kind k that end in layer t. */
 static inline int bench_mask(int t, int k)
 {
     return (int)(1 + bench_mix((uint64_t)t * 2 + (uint64_t)k) % (BENCH_WIDTH - 1));

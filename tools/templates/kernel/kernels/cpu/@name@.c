@@ -1,4 +1,4 @@
 #include "cpu/cpu.h"
 
 #define DAG_TEMPLATE "cpu/@name@.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>

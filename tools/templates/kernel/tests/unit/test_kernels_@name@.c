@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define DAG_TEMPLATE "test_kernels_@name@.inc.c"
-#include "each_precision.h"
+#include <dag/each_precision.h>
 
 START_TEST(test_@name@)
 {

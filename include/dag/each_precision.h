@@ -1,9 +1,13 @@
-/*
- * Includes DAG_TEMPLATE, a quoted file name relative to kernels/, once per precision.
- * No include guard: one use per instantiation. Takes DAG_TEMPLATE back at the end.
+/**
+ * @file each_precision.h
+ * Includes DAG_TEMPLATE, a file in quotation marks or angle brackets that stands on the path for headers, once
+ * for each element type, with <dag/precision.h>. It has no include guard, and takes DAG_TEMPLATE back.
+ *
+ *     #define DAG_TEMPLATE "bodies.inc.c"
+ *     #include <dag/each_precision.h>
  */
 #ifndef DAG_TEMPLATE
-#error "define DAG_TEMPLATE to the file to instantiate"
+#error "define DAG_TEMPLATE to the file to include before <dag/each_precision.h>"
 #endif
 
 #define DAG_PRECISION s
