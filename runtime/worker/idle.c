@@ -18,7 +18,7 @@
  * that computes for a while: others need not wait then until its turn comes round to wake it. As long as
  * nobody computes, what it waits for is under way, and comes sooner than it could be woken. */
 enum { IDLE_AFTER = 5000, PARK_AFTER = 30000, YIELD_AFTER = 100000, SLEEP_AFTER = 1000000 };
-enum { CROWDED_PARK_AFTER = 2000, CROWDED_SLEEP_AFTER = 200000 };
+enum { CROWDED_PARK_AFTER = 2000, CROWDED_SLEEP_AFTER = 50000 };
 enum { SHORTEST_SLEEP = 5000, LONGEST_SLEEP = 50000, SLEEP_WITHOUT_POOLS = 1000000 };
 bool dagi_something(struct dagi_worker *w)
 {
