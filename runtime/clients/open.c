@@ -1,9 +1,6 @@
 #include "open.h"
 
 #include "../comm/comm.h"
-#include "../worker/worker.h"
-
-enum { TURN = 32 }; /* calls between looks at messages */
 
 static dag_status refuse(const dag_taskpool *pool, const char *what)
 {
@@ -63,13 +60,10 @@ static int has_room(void *arg)
     return dagi_door_room(arg);
 }
 
-/* Messages move while tasks are given; every so often it is seen whether others keep up. */
+/* Messages move while tasks are given. Returns whether others keep up. */
 static bool attend(struct dagi_worker *w, dag_taskpool *pool)
 {
     enum { TICKS = 4000 };
-    struct dagi_door *door = dagi_pool(pool)->door;
-    if (pool->ctx->size == 1 || ++door->turn % TURN != 0)
-        return true;
     struct dagi_thread *t = dagi_thread(w);
     if (dagi_ticks() - t->last_progress > TICKS) {
         dagi_activate(w);
@@ -108,15 +102,13 @@ dag_status dagi_open_add(dag_context *ctx, dag_taskpool *pool, int64_t window)
     return status;
 }
 
-void dagi_open_admit(dag_taskpool *pool)
+void dagi_open_make_way(dag_taskpool *pool)
 {
     struct dagi_worker *w = giver_of(pool);
-    if (DAGI_LIKELY(pool->ctx->size == 1 && dagi_pool(pool)->door->room > 0 &&
-                    dagi_worker_is_active(w) && !dagi_door_condemned(pool)))
-        return;
     heed(w, pool);
-    bool keep_up = attend(w, pool);
-    if (dagi_pool(pool)->door->room <= 0 || !keep_up)
+    struct dagi_door *door = dagi_pool(pool)->door;
+    bool looks = pool->ctx->size > 1 && ++door->turn % DAGI_OPEN_TURN == 0, keep_up = !looks || attend(w, pool);
+    if (door->room <= 0 || !keep_up)
         make_room(w, pool);
     dagi_activate(w); /* and stays so: nothing is at rest while tasks are given */
 }

@@ -100,6 +100,8 @@ dag_value *dagi_value_new(struct dagi_worker *w, dag_taskpool *pool, const dag_s
  * until its last holder releases it. */
 dag_value *dagi_value_home(struct dagi_worker *w, dag_taskpool *pool, const dag_element *e,
                            uint32_t flags);
+/* Enter one of home memory, INPLACE, that was not TRACKED so far; its only holder does. Nonzero = out of memory. */
+int dagi_value_track(dag_taskpool *pool, dag_value *v);
 void dagi_value_retain(dag_value *v, int count);
 /* Drop one reference; NULL is allowed. */
 void dagi_value_release(struct dagi_worker *w, dag_value *v);
@@ -134,6 +136,15 @@ static inline void dagi_value_anew(dag_value *value)
     _Atomic uint32_t *flags = &((dagi_value *)value)->flags;
     if (atomic_load_explicit(flags, memory_order_relaxed) & DAGI_VALUE_PART)
         atomic_fetch_and_explicit(flags, ~(uint32_t)DAGI_VALUE_PART, memory_order_relaxed);
+}
+/* The same of values of a rank's own, told apart from the others by two comparisons: whose flags are these alone. */
+static inline bool dagi_value_plainly_in_place(const dag_value *value)
+{
+    const dagi_value *v = (const dagi_value *)value;
+    if (atomic_load_explicit(&v->refs, memory_order_acquire) != 1)
+        return false;
+    uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
+    return flags == 0 || (flags & ~(uint32_t)DAGI_VALUE_TRACKED) == (DAGI_VALUE_HOME | DAGI_VALUE_INPLACE);
 }
 /* Ready to be written by a holder: itself when it may be modified in place, else a copy (the
  * holder's reference moves to it, *renamed = 1). NULL = out of memory; the holder keeps v. */

@@ -69,6 +69,15 @@ dag_value *dagi_value_home(struct dagi_worker *w, dag_taskpool *pool, const dag_
     return &v->v;
 }
 
+int dagi_value_track(dag_taskpool *pool, dag_value *value)
+{
+    dagi_value *v = of(value);
+    if (dagi_table_enter(pool->data, v) != 0)
+        return 1;
+    atomic_fetch_or_explicit(&v->flags, DAGI_VALUE_TRACKED, memory_order_relaxed);
+    return 0;
+}
+
 void dagi_value_retain(dag_value *v, int count)
 {
     if (v == NULL || count == 0)

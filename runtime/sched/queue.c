@@ -1,5 +1,7 @@
 #include "queue.h"
 
+#include "../base/base.h"
+
 #include <stdlib.h>
 
 enum { RING_START = 256 };
@@ -51,10 +53,10 @@ static int ring_push(dagi_queue *q, struct dag_task *task)
 
 /* The ring changes its level when the tasks that come now have another priority and only a few of
  * the old one are left; those move to the heap. */
-static bool change_level(dagi_queue *q, int64_t priority)
+static bool change_level(dagi_queue *q, int64_t priority, int64_t last)
 {
     enum { FEW = 4 };
-    if (q->young - q->old > FEW || priority != q->last_priority)
+    if (q->young - q->old > FEW || priority != last)
         return false;
     while (q->old != q->young) {
         if (heap_push(q, q->ring[q->old & q->mask]) != 0)
@@ -65,26 +67,42 @@ static bool change_level(dagi_queue *q, int64_t priority)
     return true;
 }
 
+/* What others may read. */
+static inline void say(dagi_queue *q, int64_t top, int64_t count)
+{
+    atomic_store_explicit(&q->top, top, memory_order_relaxed);
+    atomic_store_explicit(&q->count, count, memory_order_relaxed);
+}
+
 static void update(dagi_queue *q)
 {
     int64_t top = q->old != q->young ? q->level : INT64_MIN;
     if (q->heap.count > 0 && q->heap.entry[0].priority > top)
         top = q->heap.entry[0].priority;
-    atomic_store_explicit(&q->top, top, memory_order_relaxed);
-    atomic_store_explicit(&q->count, (int64_t)(q->young - q->old) + (int64_t)q->heap.count,
-                          memory_order_relaxed);
+    say(q, top, (int64_t)(q->young - q->old) + (int64_t)q->heap.count);
+}
+
+APART int push_apart(dagi_queue *q, struct dag_task *task, int64_t last)
+{
+    int64_t priority = task->priority;
+    int failed = priority == q->level || change_level(q, priority, last) ? ring_push(q, task)
+                                                                         : heap_push(q, task);
+    update(q);
+    return failed;
 }
 
 int dagi_queue_push(dagi_queue *q, struct dag_task *task)
 {
-    int64_t priority = task->priority;
+    int64_t priority = task->priority, last = q->last_priority;
     if (q->old == q->young)
         q->level = priority;
-    int failed = priority == q->level || change_level(q, priority) ? ring_push(q, task)
-                                                                   : heap_push(q, task);
     q->last_priority = priority;
-    update(q);
-    return failed;
+    if (DAGI_LIKELY(priority == q->level && q->young - q->old <= q->mask && q->heap.count == 0)) {
+        q->ring[q->young++ & q->mask] = task;
+        say(q, priority, q->young - q->old);
+        return 0;
+    }
+    return push_apart(q, task, last);
 }
 
 static bool heap_is_next(const dagi_queue *q)
@@ -95,6 +113,11 @@ static bool heap_is_next(const dagi_queue *q)
 struct dag_task *dagi_queue_pop(dagi_queue *q)
 {
     struct dag_task *task = NULL;
+    if (DAGI_LIKELY(q->heap.count == 0 && q->old != q->young)) {
+        task = q->ring[--q->young & q->mask];
+        say(q, q->old != q->young ? q->level : INT64_MIN, q->young - q->old);
+        return task;
+    }
     if (heap_is_next(q))
         task = heap_pop(q);
     else if (q->old != q->young)

@@ -3,7 +3,7 @@
  * `stores`. Both run on the worker that runs the task.
  */
 #include "../data/table.h"
-#include "task.h"
+#include "door.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,6 +39,15 @@ static void no_memory(struct dag_task *task, int flow)
                    task->cls->flows[flow].name, name);
 }
 
+static void cannot_locate(struct dag_task *task, int flow, int slot, const int64_t *index, dag_status status)
+{
+    char name[256], text[128];
+    dagi_describe(name, sizeof(name), task->cls, locals_of(task));
+    dagi_pool_fail(task->pool, status, "%s for flow %s of %s: %s",
+                   reference(text, sizeof(text), task->pool->data, slot, index), task->cls->flows[flow].name, name,
+                   dag_strerror(status));
+}
+
 /* The element `index` of a slot, or NULL after the error was reported. `what` is "reads", .... */
 static const dag_element *locate(struct dag_task *task, int flow, int slot, const int64_t *index,
                                  const char *what, dag_element *element)
@@ -62,11 +71,7 @@ static const dag_element *locate(struct dag_task *task, int flow, int slot, cons
     }
     dag_status status = c->ops->element(c, index, element);
     if (status != DAG_SUCCESS) {
-        char name[256];
-        dagi_describe(name, sizeof(name), task->cls, locals_of(task));
-        dagi_pool_fail(task->pool, status, "%s for flow %s of %s: %s",
-                       reference(text, sizeof(text), data, slot, index), flow_name, name,
-                       dag_strerror(status));
+        cannot_locate(task, flow, slot, index, status);
         return NULL;
     }
     return element;
@@ -109,6 +114,19 @@ void dag_bind_memory(struct dag_task *task, int flow, int slot, const int64_t *i
         return;
     }
     bind_home(task, flow, slot, &e, flags);
+}
+
+void dagi_bind_made(struct dag_task *task, int flow, int slot, const int64_t *index)
+{
+    dag_collection *c = task->pool->data->slot[slot].collection;
+    dag_value **value = &dag_task_flows(task)[flow];
+    dag_element e;
+    dag_status status = c->ops->element(c, index, &e);
+    *value = NULL;
+    if (status != DAG_SUCCESS)
+        cannot_locate(task, flow, slot, index, status);
+    else
+        bind_home(task, flow, slot, &e, e.shape.m > 0 && e.shape.n > 0 ? DAGI_VALUE_INPLACE : 0);
 }
 
 void dag_bind_new(struct dag_task *task, int flow, const dag_shape *shape)

@@ -172,11 +172,8 @@ static uint32_t hold_control(struct dagi_worker *w, struct dag_task *t)
     return ~dagi_data_mask(t->cls);
 }
 
-static __attribute__((noinline)) dagi_ready_list complete_in_its_way(struct dagi_worker *w,
-                                                                     struct dag_task *t)
+static __attribute__((noinline)) dagi_ready_list complete_later(struct dagi_worker *w, struct dag_task *t)
 {
-    if (DAGI_UNLIKELY(t->cls->ctl_blind & DAGI_GIVEN))
-        return dagi_pool(t->pool)->door->client.complete(w, t);
     uint32_t held = hold_control(w, t);
     if (t->cls->ndata > 0 || dagi_runner(w)->fanout)
         return complete(w, t, held, NULL);
@@ -184,11 +181,18 @@ static __attribute__((noinline)) dagi_ready_list complete_in_its_way(struct dagi
     return (dagi_ready_list){NULL, NULL};
 }
 
+static __attribute__((noinline)) dagi_ready_list complete_now(struct dagi_worker *w, struct dag_task *t)
+{
+    return complete(w, t, 0, NULL);
+}
+
+/* Has nothing to save: it is the way to one of the others. */
 dagi_ready_list dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
 {
-    if (DAGI_UNLIKELY(t->cls->ctl_blind & dagi_runner(w)->joins))
-        return complete_in_its_way(w, t);
-    return complete(w, t, 0, NULL);
+    uint32_t apart = t->cls->ctl_blind & dagi_runner(w)->joins;
+    if (DAGI_LIKELY(!apart))
+        return complete_now(w, t);
+    return apart & DAGI_GIVEN ? dagi_pool(t->pool)->door->client.complete(w, t) : complete_later(w, t);
 }
 
 dagi_ready_list dagi_task_complete_job(struct dagi_worker *w, struct dag_task *t,

@@ -19,6 +19,8 @@
 
 #include <assert.h>
 
+/* The compiler knows nothing of the variable from here on. */
+#define DAGI_OPAQUE(x) __asm__("" : "+r"(x))
 #define DAGI_HOT static inline __attribute__((always_inline))
 
 /* A named successor on this rank in the buffer of the worker; `size` bytes on is the next. */
@@ -40,6 +42,49 @@ typedef struct dagi_completion {
     const struct dagi_job
         *job; /* of a device, which has the results; NULL = they are on the host */
 } dagi_completion;
+
+/* ---- a new task (task.c) -------------------------------------------------------------------- */
+
+/* There is no memory for a task: the pool fails. NULL. */
+struct dag_task *dagi_task_none(dag_taskpool *pool, const dag_class *cls);
+
+/* High priority classes stand above all others, whatever their priority expression says. */
+DAGI_HOT int64_t dagi_priority_of(const dag_taskpool *pool, const dag_class *cls, const int32_t *locals)
+{
+    const int64_t step = INT64_C(1) << 62;
+    int64_t priority = cls->priority ? cls->priority(pool->globals, locals) : 0;
+    if (DAGI_LIKELY(!cls->high_priority))
+        return priority;
+    return priority > INT64_MAX - step ? INT64_MAX : priority + step;
+}
+
+/* dagi_task_new() with so many locals. */
+DAGI_HOT struct dag_task *dagi_task_make(struct dagi_worker *w, dag_taskpool *pool, dagi_class_info *info,
+                                         const int32_t *locals, int nlocals)
+{
+    const dag_class *cls = info->cls;
+    struct dag_task *t = dagi_task_alloc(w, info->memory_class);
+    if (DAGI_UNLIKELY(!t))
+        return dagi_task_none(pool, cls);
+    t->cls = cls;
+    if (DAGI_UNLIKELY(DAGI_TRACK(w)))
+        dagi_trace_task_new(DAGI_TRACK(w), t);
+    t->next = NULL;
+    t->pool = pool;
+    t->owner = NULL;
+    t->arrived = 0;
+    t->pending = 0;
+    t->priority = dagi_priority_of(pool, cls, locals);
+    dag_value **flow = dag_task_flows(t);
+    for (int f = cls->ndata; f > 0; f--) {
+        *flow++ = NULL;
+        DAGI_OPAQUE(flow); /* they are few: no instruction that stores strings */
+    }
+    int32_t *to = (int32_t *)(void *)flow;
+    for (int i = 0; i < nlocals; i++)
+        to[i] = locals[i];
+    return t;
+}
 
 /* ---- name (complete.c) ---------------------------------------------------------------------- */
 

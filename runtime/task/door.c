@@ -84,10 +84,10 @@ struct dag_task *dagi_door_make(struct dagi_worker *w, dag_taskpool *pool, const
                                 const int32_t *params)
 {
     struct dagi_pool *p = dagi_pool(pool);
-    assert((cls->ctl_blind & DAGI_GIVEN) && cls->nlocals == cls->nparams);
+    assert((cls->ctl_blind & DAGI_GIVEN) && cls->nlocals == DAGI_GIVEN_PARAMS);
     if (p->door->abandoned)
         return NULL;
-    struct dag_task *t = dagi_task_new(w, pool, &p->classes[cls->id], params);
+    struct dag_task *t = dagi_task_make(w, pool, &p->classes[cls->id], params, DAGI_GIVEN_PARAMS);
     if (t)
         count_given(w, p);
     return t;

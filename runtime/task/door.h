@@ -142,12 +142,16 @@ void dagi_door_free(dag_taskpool *pool);
  */
 struct dag_task *dagi_door_give(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
                                 const int32_t *params, dag_value *const *values, uint32_t mask);
-/* Make a task that the client will put or let wait; w is worker 0, active. NULL: the task is forgotten, or the
- * pool has failed for want of memory. */
+/* Make a task that the client will put or let wait; w is worker 0, active. The class has DAGI_GIVEN_PARAMS
+ * parameters and no other locals. NULL: the task is forgotten, or the pool has failed for want of memory. */
 struct dag_task *dagi_door_make(struct dagi_worker *w, dag_taskpool *pool, const dag_class *cls,
                                 const int32_t *params);
 /* t has all its inputs: the rest of dagi_door_give(). */
 struct dag_task *dagi_door_put(struct dagi_worker *w, struct dag_task *t);
+
+/* In `bind` of a class of the client's: the flow is made in this element, which this rank owns and no other task has.
+ * No store looks for the value before it is tracked (dagi_value_track()). The slot is not resident. */
+void dagi_bind_made(struct dag_task *task, int flow, int slot, const int64_t *index);
 
 static inline void dagi_door_hold(struct dagi_door *door)
 {

@@ -4,44 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* High priority classes stand above all others, whatever their priority expression says. */
-static int64_t lift(int64_t priority)
-{
-    const int64_t step = INT64_C(1) << 62;
-    return priority > INT64_MAX - step ? INT64_MAX : priority + step;
-}
-
 int64_t dagi_task_priority(const dag_taskpool *pool, const dag_class *cls, const int32_t *locals)
 {
-    int64_t priority = cls->priority ? cls->priority(pool->globals, locals) : 0;
-    return cls->high_priority ? lift(priority) : priority;
+    return dagi_priority_of(pool, cls, locals);
 }
 
 struct dag_task *dagi_task_new(struct dagi_worker *w, dag_taskpool *pool, dagi_class_info *info,
                                const int32_t *locals)
 {
-    const dag_class *cls = info->cls;
-    struct dag_task *t = dagi_task_alloc(w, info->memory_class);
-    if (DAGI_UNLIKELY(!t)) {
-        dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory for a task of class %s", cls->name);
-        return NULL;
-    }
-    t->cls = cls;
-    if (DAGI_UNLIKELY(DAGI_TRACK(w)))
-        dagi_trace_task_new(DAGI_TRACK(w), t);
-    t->next = NULL;
-    t->pool = pool;
-    t->owner = NULL;
-    t->arrived = 0;
-    t->pending = 0;
-    t->priority = dagi_task_priority(pool, cls, locals);
-    dag_value **flow = dag_task_flows(t);
-    for (int f = 0; f < cls->ndata; f++)
-        flow[f] = NULL;
-    int32_t *to = dagi_task_locals(t);
-    for (int i = 0; i < cls->nlocals; i++)
-        to[i] = locals[i];
-    return t;
+    return dagi_task_make(w, pool, info, locals, info->cls->nlocals);
+}
+
+struct dag_task *dagi_task_none(dag_taskpool *pool, const dag_class *cls)
+{
+    dagi_pool_fail(pool, DAG_ERR_NOMEM, "no memory for a task of class %s", cls->name);
+    return NULL;
 }
 
 void dagi_task_drop(struct dagi_worker *w, struct dag_task *t)
@@ -58,13 +35,9 @@ DAGI_HOT void make_writable(struct dagi_worker *w, struct dag_task *t, uint32_t 
     dag_value **flow = dag_task_flows(t);
     for (; mask; mask &= mask - 1) {
         int f = __builtin_ctz(mask);
-        dagi_value *v = (dagi_value *)(void *)flow[f];
-        if (!v)
+        if (!flow[f])
             continue;
-        /* The common case, decided here: a buffer of its own and no other holder. The load pairs
-         * with the release in dagi_value_release() of those who read it. */
-        if (DAGI_LIKELY(atomic_load_explicit(&v->refs, memory_order_acquire) == 1 &&
-                        atomic_load_explicit(&v->flags, memory_order_relaxed) == 0))
+        if (DAGI_LIKELY(dagi_value_plainly_in_place(flow[f]))) /* the common case, decided here */
             continue;
         int renamed = 0;
         dag_value *own = dagi_value_writable(w, flow[f], &renamed);
@@ -255,14 +228,9 @@ void dag_task_fail(struct dag_task *task, const char *format, ...)
 
 /* ---- who runs it ------------------------------------------------------------------------ */
 
-static _Thread_local struct dagi_worker *self;
-
-struct dagi_worker *dagi_worker_self(const dag_context *ctx)
-{
-    return self && self->ctx == ctx ? self : NULL;
-}
+_Thread_local struct dagi_worker *dagi_self;
 
 void dagi_worker_enter(struct dagi_worker *w)
 {
-    self = w;
+    dagi_self = w;
 }

@@ -129,7 +129,11 @@ static inline struct dagi_runner *dagi_runner(const struct dagi_worker *w)
 }
 
 /* The worker that the calling thread is; NULL for a thread that is none. */
-struct dagi_worker *dagi_worker_self(const dag_context *ctx);
+extern _Thread_local struct dagi_worker *dagi_self;
+static inline struct dagi_worker *dagi_worker_self(const dag_context *ctx)
+{
+    return dagi_self && dagi_self->ctx == ctx ? dagi_self : NULL;
+}
 /* From now on the calling thread is w; NULL: it is none. */
 void dagi_worker_enter(struct dagi_worker *w);
 
@@ -302,12 +306,10 @@ static inline int32_t *dagi_task_locals(struct dag_task *t)
     return (int32_t *)(void *)(dag_task_flows(t) + t->cls->ndata);
 }
 
-/* A task with these locals and no value; not counted, on no list. Fails the pool and returns NULL
- * when memory is short. */
+/* A task with these locals and no value; not counted, on no list. NULL: no memory, the pool has failed. */
 struct dag_task *dagi_task_new(struct dagi_worker *w, dag_taskpool *pool, dagi_class_info *info,
                                const int32_t *locals);
-/* The priority of an instance. */
-int64_t dagi_task_priority(const dag_taskpool *pool, const dag_class *cls, const int32_t *locals);
+int64_t dagi_task_priority(const dag_taskpool *pool, const dag_class *cls, const int32_t *locals); /* of one */
 
 /* Tasks that have become ready; the caller runs them. */
 typedef struct dagi_ready_list {

@@ -100,7 +100,10 @@ dag_status dag_insert_begin(dag_context *ctx, const dag_insert_desc *desc, dag_t
         return status != DAG_SUCCESS ? status : DAG_ERR_NOMEM;
     s->rank = ctx->rank;
     s->place = desc->place;
+    s->apart = ctx->size > 1;
     s->blocks.end = &s->blocks.first;
+    for (int a = 0; a < DAG_INSERT_MOST; a++)
+        s->recent[a] = &tiles_nowhere;
     status = make_pool(ctx, s, desc);
     if (status == DAG_SUCCESS) {
         status = dagi_open_add(ctx, s->pool, window_of(ctx, desc));

@@ -1,5 +1,5 @@
 /* dag_insert() and its like: what a call names is found and checked, and goes into the hash that ranks compare. */
-#include "insert.h"
+#include "enter.h"
 
 #include <inttypes.h>
 
@@ -70,14 +70,22 @@ static void make_known(const insertion *s, tile *t, int slot, const dag_tile *na
     t->named = t->fresh; /* nothing of it is in memory */
 }
 
+/* The tile, where the last one for this argument lies near; NULL: it does not. */
+static inline tile *tile_near(block *b, const dag_tile *named)
+{
+    return b->collection == named->collection ? tile_in(b, named->i, named->j) : NULL;
+}
+
 /* A tile that is named for the first time, or far from the last one. */
 static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *who,
                                                      const dag_tile *named, int a, int access,
                                                      dag_status *status)
 {
     const int64_t index[2] = {named->i, named->j};
-    int slot = slot_of(s, named->collection);
-    tile *t = slot >= 0 ? tile_find(s, slot, named->i, named->j, a) : NULL;
+    tile *t = tile_near(s->recent[a], named);
+    int slot = t ? s->recent[a]->slot : slot_of(s, named->collection);
+    if (!t && slot >= 0)
+        t = tile_find(s, slot, named->i, named->j, a);
     if (slot < 0)
         *status = insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is of no collection of the pool",
                                   who, a);
@@ -90,7 +98,7 @@ static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *w
     if (*status != DAG_SUCCESS || t->known)
         return *status == DAG_SUCCESS ? t : NULL;
     if (t->divided) {
-        s->divided = 1;
+        s->unusual = 1;
         return t;
     }
     if (t->reducing && access != DAG_TILE_REDUCE)
@@ -103,20 +111,25 @@ static __attribute__((noinline)) tile *find_anywhere(insertion *s, const char *w
     return *status == DAG_SUCCESS ? t : NULL;
 }
 
-inline tile *insertion_tile(insertion *s, const char *who, const dag_tile *named, int a, int access,
-                            dag_status *status)
+/* One that is near the tile last named for this argument, or where tiles have followed it before. */
+tile *insertion_tile(insertion *s, const char *who, const dag_tile *named, int a, int access, dag_status *status)
 {
     block *b = s->recent[a];
-    tile *t = b && b->collection == named->collection ? tile_in(b, named->i, named->j) : NULL;
-    if (DAGI_LIKELY(t && t->known))
+    tile *t = tile_near(b, named);
+    *status = DAG_SUCCESS;
+    if (t && t->known)
         return t;
-    b = b ? b->behind : NULL;
-    t = b && b->collection == named->collection ? tile_in(b, named->i, named->j) : NULL;
-    if (t && t->known) {
-        s->recent[a] = b;
-        return t;
-    }
-    return find_anywhere(s, who, named, a, access, status);
+    tile *behind = tile_near(b->behind, named);
+    if (t || !behind || !behind->known)
+        return find_anywhere(s, who, named, a, access, status);
+    s->recent[a] = b->behind;
+    return behind;
+}
+
+static __attribute__((noinline)) tile *find_further(insertion *s, const task_kind *k, const dag_tile *named, int a,
+                                                    dag_status *status)
+{
+    return insertion_tile(s, k->kernel->name, &named[a], a, k->access[a], status);
 }
 
 void insertion_note(insertion *s, uint64_t call, const tile *t)
@@ -124,55 +137,73 @@ void insertion_note(insertion *s, uint64_t call, const tile *t)
     s->hash = mix(s->hash, call + t->hash);
 }
 
-/* Those that the task names, and into *hash what they are. */
-static inline dag_status find_tiles(insertion *s, const task_kind *k, const dag_tile *named, tile **tiles,
-                                    uint64_t *hash)
+static __attribute__((noinline)) dag_status named_twice(const insertion *s, const task_kind *k, int a)
 {
-    dag_status status = DAG_SUCCESS;
-    for (int a = 0; a < k->n; a++) {
-        tile *t = insertion_tile(s, k->kernel->name, &named[a], a, k->access[a], &status);
-        if (DAGI_UNLIKELY(!t))
-            return status;
-        for (int b = 0; b < a; b++) {
-            if (DAGI_UNLIKELY(tiles[b] == t) && ((k->access[a] | k->access[b]) & DAG_TILE_WRITE))
-                return insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice and not just read",
-                                       k->kernel->name, a);
+    return insertion_wrong(s, "dag_insert: %s: tile %" PRId64 " is named twice and not just read", k->kernel->name, a);
+}
+
+/* The n that the task names, and into *hash what they are. */
+ENTER_INLINE dag_status find_tiles(insertion *s, const task_kind *k, int n, bool plain, const dag_tile *named,
+                                   program_line from, tile **tiles, uint64_t *hash)
+{
+    dag_status status;
+    for (int a = 0; a < n; a++) {
+        tile *t = tile_near(s->recent[a], &named[a]);
+        if (DAGI_UNLIKELY(!t || !t->known)) {
+            s->site = from;
+            t = find_further(s, k, named, a, &status);
+            if (!t)
+                return status;
+        }
+        for (int b = 0; b < (plain && a < n - 1 ? 0 : a); b++) {
+            if (DAGI_UNLIKELY(tiles[b] == t) && (plain || (k->writes >> a | k->writes >> b) & 1))
+                return named_twice(s, k, a);
         }
         tiles[a] = t;
         *hash += t->hash * (uint64_t)(2 * a + 1);
     }
-    return status;
+    return DAG_SUCCESS;
 }
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
-/* The insertion of an open pool, for its giver; NULL: *status says why. */
-inline insertion *insertion_open(const dag_taskpool *pool, const char *call, dag_status *status)
+/* Why the pool has no insertion for the caller. */
+static __attribute__((noinline)) dag_status refuse(const dag_taskpool *pool, const char *call)
 {
-    const struct dagi_door *door = pool ? dagi_pool(pool)->door : NULL;
-    *status = !pool ? DAG_ERR_ARG : DAG_SUCCESS;
-    if (pool && (!door || !door->client.own))
-        *status = dag_error(pool->ctx, DAG_ERR_STATE, "%s: the pool is not one for insertion", call);
-    else if (pool)
-        *status = dagi_open_check(pool);
-    return *status == DAG_SUCCESS ? door->client.own : NULL;
+    if (!pool)
+        return DAG_ERR_ARG;
+    const struct dagi_door *door = dagi_pool(pool)->door;
+    if (!door || !door->client.own)
+        return dag_error(pool->ctx, DAG_ERR_STATE, "%s: the pool is not one for insertion", call);
+    return dagi_open_check(pool);
 }
 
-static int32_t site_of(insertion *s, const char *file, int line)
+/* The insertion of an open pool, for its giver; NULL: *status says why. */
+ENTER_INLINE insertion *opened(const dag_taskpool *pool, const char *call, dag_status *status)
 {
-    int at = (unsigned)line % SITES;
-    if (DAGI_UNLIKELY(s->sites[at].file != file || s->sites[at].line != line)) {
-        s->sites[at].file = file;
-        s->sites[at].line = line;
-        s->sites[at].number = file ? dagi_given_site(file, line) : 0;
+    const struct dagi_door *door = pool ? dagi_pool(pool)->door : NULL;
+    insertion *s = door ? door->client.own : NULL;
+    bool may = s && dagi_open_may(pool, door);
+    if (DAGI_UNLIKELY(!may)) {
+        *status = refuse(pool, call);
+        return NULL;
     }
-    return s->sites[at].number;
+    return s;
+}
+
+insertion *insertion_open(const dag_taskpool *pool, const char *call, dag_status *status)
+{
+    *status = DAG_SUCCESS;
+    return opened(pool, call, status);
 }
 
 /* The rank that it runs on; negative: it cannot run, and *status says why. */
-static __attribute__((noinline)) int rank_said(const insertion *s, const task_kind *k, int rank, dag_status *status)
+static __attribute__((noinline)) int rank_said(const insertion *s, const task_kind *k, int rank, tile *const *tiles,
+                                               dag_status *status)
 {
     const char *name = k->kernel->name;
+    if (k->main >= 0 && rank == DAG_INSERT_WHERE && tiles[k->main]->place != DAG_HOST)
+        return tiles[k->main]->owner;
     if (k->main >= 0 && rank == DAG_INSERT_WHERE)
         *status = insertion_wrong(s, "dag_insert: %s: it has no body for cores, where tile %" PRId64 " places it",
                                   name, k->main);
@@ -187,43 +218,77 @@ static __attribute__((noinline)) int rank_said(const insertion *s, const task_ki
     return -1;
 }
 
-static inline __attribute__((always_inline)) dag_status
-call(dag_taskpool *pool, int rank, const dag_insert_kernel *kernel, const void *args, size_t size,
-     const dag_tile *named, int n, const char *file, int line)
+/* It is counted, has regions, or contributes. */
+static __attribute__((noinline)) dag_status enter_unusual(insertion *s, const task_kind *kind, int rank,
+                                                          const void *args, size_t size, tile **tiles)
 {
-    tile *tiles[DAG_INSERT_MOST];
-    dag_status status;
-    insertion *s = insertion_open(pool, "dag_insert", &status);
-    if (!s)
-        return status;
-    s->site = site_of(s, file, line);
-    const task_kind *kind = kind_of(s, kernel, n, &status);
-    if (!kind)
-        return status;
-    uint64_t hash = (uint64_t)kind->cls;
-    status = find_tiles(s, kind, named, tiles, &hash);
+    if (s->kinds)
+        insertion_count_kinds(s, kind, rank, tiles);
+    dag_status status = regions_resolve(s, kind, rank, tiles);
     if (status != DAG_SUCCESS)
         return status;
-    if (size > DAG_INSERT_ARGS)
-        return insertion_wrong(s, "dag_insert: %s: more than %" PRId64 " bytes of arguments", kernel->name,
-                               DAG_INSERT_ARGS);
-    bool plain = kind->main >= 0 && rank == DAG_INSERT_WHERE &&
-                 (kernel->body || tiles[kind->main]->place != DAG_HOST);
-    rank = plain ? tiles[kind->main]->owner : rank_said(s, kind, rank, &status);
-    if (rank < 0)
+    return kind->kernel->reduce ? reduction_insert(s, kind, rank, args, size, tiles)
+                                : insertion_enter(s, kind, rank, args, size, tiles);
+}
+
+/* A call of n tiles, the rest of what it says being known to be good. */
+ENTER_INLINE dag_status call_of(insertion *s, const task_kind *kind, int n, bool plain, int rank, const void *args,
+                                size_t size, const dag_tile *named, program_line from)
+{
+    tile *tiles[DAG_INSERT_MOST];
+    uint64_t hash = (uint64_t)kind->cls;
+    dag_status status = find_tiles(s, kind, n, plain, named, from, tiles, &hash);
+    if (DAGI_UNLIKELY(status != DAG_SUCCESS))
         return status;
+    if (plain) {
+        rank = tiles[n - 1]->owner;
+    } else if (n > 0 && rank == DAG_INSERT_WHERE && kind->placed) {
+        rank = tiles[kind->main]->owner;
+    } else if (kind->main >= 0 || rank < 0 || rank >= s->pool->ctx->size) {
+        rank = rank_said(s, kind, rank, tiles, &status);
+        if (rank < 0)
+            return status;
+    }
     if (DAGI_UNLIKELY(s->position >= s->marks.next))
         insertion_mark(s);
     s->hash = mix(s->hash, hash ^ (uint64_t)rank << 40);
-    if (DAGI_UNLIKELY(s->kinds != NULL))
-        insertion_count_kinds(s, kind, rank, tiles);
-    if (DAGI_UNLIKELY(kind->divides | s->divided)) {
-        status = regions_resolve(s, kind, rank, tiles);
-        if (status != DAG_SUCCESS)
-            return status;
+    if (DAGI_UNLIKELY(kind->unusual | s->unusual | (rank == s->rank)))
+        s->site = from;
+    if (DAGI_UNLIKELY(kind->unusual | s->unusual))
+        return enter_unusual(s, kind, rank, args, size, tiles);
+    return enter_task(s, kind, n, plain, rank, args, size, tiles);
+}
+
+static __attribute__((noinline)) dag_status call_of_many(insertion *s, const task_kind *kind, int rank,
+                                                         const void *args, size_t size, const dag_tile *named,
+                                                         program_line from)
+{
+    return call_of(s, kind, kind->n, false, rank, args, size, named, from);
+}
+
+ENTER_INLINE dag_status call(dag_taskpool *pool, int rank, const dag_insert_kernel *kernel, const void *args,
+                             size_t size, const dag_tile *named, int n, program_line from)
+{
+    dag_status status = DAG_SUCCESS;
+    insertion *s = opened(pool, "dag_insert", &status);
+    if (!s)
+        return status;
+    const task_kind *kind = kind_of(s, kernel, n, &status);
+    if (!kind)
+        return status;
+    if (DAGI_UNLIKELY(size > DAG_INSERT_ARGS))
+        return insertion_wrong(s, "dag_insert: %s: more than %" PRId64 " bytes of arguments", kernel->name,
+                               DAG_INSERT_ARGS);
+    int form = kind->form;
+    switch (rank == DAG_INSERT_WHERE || form == NO_TILES ? form : MANY_TILES) {
+    case NO_TILES: return call_of(s, kind, 0, false, rank, args, size, named, from);
+    case PLAIN_1: return call_of(s, kind, 1, true, rank, args, size, named, from);
+    case PLAIN_2: return call_of(s, kind, 2, true, rank, args, size, named, from);
+    case PLAIN_3: return call_of(s, kind, 3, true, rank, args, size, named, from);
+    case PLAIN_4: return call_of(s, kind, 4, true, rank, args, size, named, from);
+    case TWO_TILES: return call_of(s, kind, 2, false, rank, args, size, named, from);
+    default: return call_of_many(s, kind, rank, args, size, named, from);
     }
-    return DAGI_UNLIKELY(kernel->reduce != NULL) ? reduction_insert(s, kind, rank, args, size, tiles)
-                                                 : insertion_enter(s, kind, rank, args, size, tiles);
 }
 
 dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args, size_t size,
@@ -235,11 +300,11 @@ dag_status dag_insert(dag_taskpool *pool, const dag_insert_kernel *kernel, const
 dag_status dag_insert_at(dag_taskpool *pool, const dag_insert_kernel *kernel, const void *args,
                          size_t size, const dag_tile *named, int n, const char *file, int line)
 {
-    return call(pool, DAG_INSERT_WHERE, kernel, args, size, named, n, file, line);
+    return call(pool, DAG_INSERT_WHERE, kernel, args, size, named, n, (program_line){file, line});
 }
 
 dag_status dag_insert_on(dag_taskpool *pool, int rank, const dag_insert_kernel *kernel, const void *args,
                          size_t size, const dag_tile *named, int n, const char *file, int line)
 {
-    return call(pool, rank, kernel, args, size, named, n, file, line);
+    return call(pool, rank, kernel, args, size, named, n, (program_line){file, line});
 }

@@ -139,12 +139,17 @@ static size_t kernel_workspace(struct dag_task *task, const void *globals)
 static void bind_kernel(struct dag_task *task, const void *globals)
 {
     const record *r = record_of(task);
-    (void)globals;
+    if (!r->binds)
+        return;
+    const bool alone = insertion_of(globals)->alone;
     for (int a = 0; a < r->nargs; a++) {
         const tile *t = r->arg[a].tile;
-        if (r->arg[a].home)
+        bool reads = r->kind->access[a] & DAG_TILE_READ;
+        if (r->arg[a].home && alone && !reads)
+            dagi_bind_made(task, a, t->slot, t->index); /* until it has run nobody else can have it */
+        else if (r->arg[a].home)
             dag_bind_memory(task, a, t->slot, t->index);
-        else if (!(r->kind->access[a] & DAG_TILE_READ))
+        else if (!reads)
             dag_bind_new_like(task, a, t->slot, t->index, 0);
     }
 }
@@ -300,8 +305,19 @@ static void set_access(task_kind *kind, int a, dag_tile_access access)
     int region = (access & DAG_TILE_REGIONS) >> DAG_TILE_REGION_AT;
     kind->access[a] = (uint8_t)(access & ~DAG_TILE_REGIONS);
     kind->region[a] = (uint8_t)(region ? region : DAG_REGION_FULL);
+    kind->reads |= (kind->access[a] & DAG_TILE_READ) ? UINT32_C(1) << a : 0;
+    kind->writes |= (kind->access[a] & DAG_TILE_WRITE) ? UINT32_C(1) << a : 0;
     if ((kind->access[a] & DAG_TILE_WRITE) && kind->region[a] != DAG_REGION_FULL)
         kind->divides = 1;
+}
+
+/* Calls of few tiles are compiled apart. */
+static uint8_t form_of(const task_kind *k)
+{
+    bool plain = k->n > 0 && k->main == k->n - 1 && k->writes == UINT32_C(1) << k->main && k->placed;
+    if (plain && k->n <= PLAIN_MOST)
+        return (uint8_t)(PLAIN_1 + k->n - 1);
+    return k->n == 2 ? TWO_TILES : k->n == 0 ? NO_TILES : MANY_TILES;
 }
 
 /* A class for each number of tiles that its tasks may have. */
@@ -316,6 +332,9 @@ static void make_kernel(inserted_program *s, const dag_insert_kernel *k, const d
         kind->main = k->main;
         for (int a = 0; a < kind->n; a++)
             set_access(kind, a, a < k->ntiles ? k->access[a] : k->rest);
+        kind->placed = k->main >= 0 && k->body;
+        kind->unusual = kind->divides || k->reduce;
+        kind->form = form_of(kind);
         make_writer(s, kind);
         dag_class *c = &s->classes[kind->cls];
         make_bodies(c, &s->bodies[2 * (first + i)], k);

@@ -16,24 +16,20 @@ typedef struct ending {
     dagi_ready_list ready;
 } ending;
 
-/* Does it get a value, or is it all that it waits for that there is one? */
-static inline bool gets_value(const argument *a)
-{
-    return a->flow < a->record->task->cls->ndata;
-}
-
 /* The value of a version goes to its readers on this rank, and our reference with it. Returns it if there
  * are none. Under the lock. */
 static inline dag_value *tell(ending *e, const version *v, dag_value *value)
 {
     int readers = 0;
+    if (!v->readers)
+        return value;
     for (const argument *a = v->readers; a; a = a->next)
-        readers += gets_value(a);
+        readers += !a->control;
     if (readers > 1)
         dagi_value_retain(value, readers - 1);
     for (const argument *a = v->readers; a; a = a->next) {
         struct dag_task *t = a->record->task;
-        if (dagi_door_arrive(e->w, e->s->door, t, a->flow, gets_value(a) ? value : NULL))
+        if (dagi_door_arrive(e->w, e->s->door, t, a->flow, a->control ? NULL : value))
             dagi_ready_enter(&e->ready, t);
     }
     return readers == 0 ? value : NULL;
@@ -54,19 +50,33 @@ static __attribute__((noinline)) void tell_ranks(struct dagi_worker *w, struct d
     dagi_tell_ranks(&c, t);
 }
 
-/* A worker that is alone has written a tile in memory, where it did not look before, and nobody who is known reads it:
- * then memory is all that it takes, and whoever names the tile again begins there. */
-static void settle(const ending *e, tile *t, version *v)
+/* A worker that is alone has written a tile in memory, where it did not look before: see bind_kernel(). */
+static inline bool is_made_alone(const insertion *s, const record *r, int a)
 {
-    if (t->now != v || v->refs != 1 + (t->first == v) || !is_of_memory(v->value))
-        return;
+    return s->alone && r->arg[a].home && r->kind->access[a] == DAG_TILE_WRITE;
+}
+
+/* Nobody who is known reads that: then memory is all that it takes, and whoever names the tile again begins there. */
+static bool settle(const ending *e, tile *t, version *v, dag_value *value)
+{
+    if (!e->s->settles || v->readers || t->now != v || v->refs != 2 + (t->first == v) || !value)
+        return false;
     t->id |= FIRST_TOUCH;
     t->now = NULL;
-    dagi_value_release(e->w, version_supersede(v));
     if (t->first)
         version_drop(e->s, t->first); /* that it has been read is known */
     t->first = NULL;
+    v->superseded = 1;
     version_drop(e->s, v);
+    version_drop(e->s, v);
+    return true;
+}
+
+/* It may be held while the tile is written again, so stores have to look for it. */
+static void keep_made(const ending *e, dag_value *value)
+{
+    if (value && dagi_value_track(e->s->pool, value) != 0)
+        dagi_pool_fail(e->s->pool, DAG_ERR_NOMEM, "no memory to insert a task");
 }
 
 /* A kernel, Load or Home has run: what it has made is told, what it has read is let go of. */
@@ -84,12 +94,14 @@ static void end_record(ending *e, struct dag_task *t, record *r)
         version *v = r->arg[a].out;
         if (!v)
             continue;
+        if (r->kind && is_made_alone(e->s, r, a)) {
+            if (settle(e, r->arg[a].tile, v, flows[a]))
+                continue;
+            keep_made(e, flows[a]);
+        }
         version_close(v, flows[a]);
         flows[a] = tell(e, v, flows[a]);
-        bool read = v->readers != NULL;
         version_drop(e->s, v);
-        if (e->s->alone && e->s->settles && !read && r->kind && r->kind->access[a] == DAG_TILE_WRITE)
-            settle(e, r->arg[a].tile, v);
     }
     stock_give_back(e->s, r, r->bytes);
     let_go(e->s);
@@ -174,7 +186,8 @@ dagi_ready_list insertion_complete(struct dagi_worker *w, struct dag_task *t)
     else
         end_record(&e, t, at);
     for (int f = 0; f < cls->ndata; f++)
-        dagi_value_release(w, dag_task_flows(t)[f]); /* what nobody reads here */
+        if (dag_task_flows(t)[f])
+            dagi_value_release(w, dag_task_flows(t)[f]); /* what nobody reads here */
     if (look) {
         atomic_store(&look->seen, 1); /* it may be gone from here on */
         dagi_tasks(w->ctx)->crew->news(w->ctx);

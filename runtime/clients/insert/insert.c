@@ -1,5 +1,5 @@
 /* A program becomes versions and tasks: what a task that is inserted enters, and leaves. */
-#include "insert.h"
+#include "enter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,26 @@ static version *version_new(insertion *s, int64_t id, int rank)
     return v;
 }
 
-inline record *insertion_record(insertion *s, int64_t id, int nargs, const void *args, size_t size)
+/* Mostly a number or two. */
+static inline void copy_args(void *to, const void *args, size_t size)
+{
+    char *at = to;
+    const char *from = args;
+    if (size > 2 * sizeof(int64_t)) {
+        memcpy(to, args, size);
+    } else if (size >= sizeof(int64_t)) {
+        memcpy(at, from, sizeof(int64_t));
+        memcpy(at + size - sizeof(int64_t), from + size - sizeof(int64_t), sizeof(int64_t));
+    } else if (size == sizeof(int32_t)) {
+        memcpy(at, from, sizeof(int32_t));
+    } else {
+        for (size_t i = 0; i < size; i++)
+            at[i] = from[i];
+    }
+}
+
+/* Its arguments are still to be set. */
+static inline record *record_new(insertion *s, int64_t id, int nargs, const void *args, size_t size)
 {
     _Static_assert(sizeof(record) + DAG_INSERT_TILES * sizeof(argument) + DAG_INSERT_ARGS <=
                        (size_t)GRAIN * GRAINS,
@@ -31,10 +50,15 @@ inline record *insertion_record(insertion *s, int64_t id, int nargs, const void 
     if (!r)
         return no_memory(s);
     *r = (record){.id = id, .nargs = nargs, .bytes = (uint32_t)bytes, .args = &r->arg[nargs]};
-    for (int a = 0; a < nargs; a++)
+    copy_args(&r->arg[nargs], args, size);
+    return r;
+}
+
+record *insertion_record(insertion *s, int64_t id, int nargs, const void *args, size_t size)
+{
+    record *r = record_new(s, id, nargs, args, size);
+    for (int a = 0; r && a < nargs; a++)
         r->arg[a] = (argument){.record = r, .flow = (uint8_t)a};
-    if (size > 0)
-        memcpy(&r->arg[nargs], args, size);
     return r;
 }
 
@@ -48,13 +72,32 @@ static void give(insertion *s, int cls, int64_t id, const void *at, dag_value *c
     dagi_open_give_checked(s->pool, &s->of->classes[cls], params, values, mask);
 }
 
-/* Room, and a task for the record: none where the pool has failed for good. */
-inline void insertion_task(insertion *s, int cls, record *r)
+/* The number of the line that inserts. */
+static inline int32_t insertion_site(insertion *s)
+{
+    const char *file = s->site.file;
+    int line = s->site.line, at = (unsigned)line % SITES;
+    if (DAGI_UNLIKELY(s->sites[at].file != file || s->sites[at].line != line)) {
+        s->sites[at].file = file;
+        s->sites[at].line = line;
+        s->sites[at].number = file ? dagi_given_site(file, line) : 0;
+    }
+    return s->sites[at].number;
+}
+
+/* A task for the record: none where the pool has failed for good. */
+static inline void make_task(insertion *s, struct dagi_worker *w, int cls, record *r, int32_t line)
 {
     int32_t params[DAGI_GIVEN_PARAMS];
+    put_params(params, r->id, r, line);
+    r->task = dagi_door_make(w, s->pool, &s->of->classes[cls], params);
+}
+
+/* Room, and that. */
+void insertion_task(insertion *s, int cls, record *r)
+{
     dagi_open_admit(s->pool);
-    put_params(params, r->id, r, r->kind ? s->site : 0);
-    r->task = dagi_door_make(dagi_tasks(s->pool->ctx)->workers[0], s->pool, &s->of->classes[cls], params);
+    make_task(s, dagi_tasks(s->pool->ctx)->workers[0], cls, r, 0);
 }
 
 /* What the record reads has been entered: its task misses so many inputs. Under the lock; true: none. */
@@ -83,13 +126,9 @@ version *insertion_present(insertion *s, tile *t)
     return t->now;
 }
 
-/* The tile begins with what its owner has, a version that the first task to read it gives its id. */
-inline void insertion_touch(tile *t, int64_t id)
+void insertion_touch(tile *t, int64_t id)
 {
-    if (t->named)
-        return;
-    t->named = 1;
-    t->id = id + FIRST_TOUCH;
+    tile_touch(t, id);
 }
 
 /* What is in memory is read once the version `v` is here. */
@@ -145,67 +184,67 @@ inline int insertion_send(insertion *s, tile *t, int rank, int64_t position)
     return 0;
 }
 
-/* A task writes the tile: `v` is its version if that is of this rank. */
-static void replace(tile *t, int64_t id, int rank, version *v)
+/* What the task makes of a tile: nobody knows it yet. It is the tile's and the producer's. NULL = no memory. */
+static inline version *made_by(insertion *s, const record *r, int a, bool home)
 {
-    t->now = v;
-    t->id = id;
-    t->rank = rank;
-    t->known = t->named = t->written = 1;
+    version *v = stock_take(s, sizeof *v);
+    if (!v)
+        return no_memory(s);
+    *v = (version){.id = r->id + a, .rank = s->rank, .refs = home ? 3 : 2, .awaited = 1,
+                   .region = r->kind->region[a]};
+    return v;
 }
 
 /* The tiles of a task that runs here; what it reads is on its way. Nonzero = no memory. */
-static int prepare(insertion *s, record *r, tile *const *tiles)
+static inline int prepare(insertion *s, record *r, tile *const *tiles)
 {
     const task_kind *k = r->kind;
-    for (int a = 0; a < k->n; a++) {
-        argument *arg = &r->arg[a];
-        arg->tile = tiles[a];
+    for (int a = 0; a < r->nargs; a++) {
+        tile *t = tiles[a];
+        version *out = NULL;
         /* What is in memory is changed there, or written, before anybody reads it. */
-        arg->home = (k->access[a] & DAG_TILE_WRITE) && is_in_memory(s, tiles[a]);
+        bool home = (k->access[a] & DAG_TILE_WRITE) && is_in_memory(s, t);
         if (k->access[a] & DAG_TILE_READ) {
-            insertion_touch(tiles[a], r->id + a);
-            if (!arg->home && insertion_fetch(s, tiles[a]) != 0)
+            tile_touch(t, r->id + a);
+            if (!home && insertion_fetch(s, t) != 0)
                 return 1;
         }
-        if (!(k->access[a] & DAG_TILE_WRITE))
-            continue;
-        arg->out = version_new(s, r->id + a, s->rank);
-        if (!arg->out)
-            return 1;
-        arg->out->awaited = 1; /* the task makes it */
-        arg->out->region = k->region[a];
-        arg->out->refs++;      /* the tile's and the producer's */
-        if (arg->home)
-            set_first(s, tiles[a], arg->out);
+        if (k->access[a] & DAG_TILE_WRITE) {
+            out = made_by(s, r, a, home);
+            if (!out)
+                return 1;
+            if (home)
+                t->first = out; /* once it is here what is in memory has been read */
+        }
+        r->binds |= out && (home || !(k->access[a] & DAG_TILE_READ));
+        r->arg[a] = (argument){.record = r, .tile = t, .out = out, .flow = (uint8_t)a, .home = home};
     }
     return 0;
 }
 
 /* It is entered with the versions that it reads, and leaves its own. Returns how many kept values these
- * replace: `old`, to be released. */
-static int link_in(insertion *s, record *r, dag_value **old, bool *ready)
+ * replace: `old`, to be released. A tile that it writes is not another of its tiles. */
+static inline int link_in(insertion *s, record *r, dag_value **old, bool *ready)
 {
     int nold = 0, missing = 0;
     hold(s);
     for (int a = 0; a < r->nargs; a++) {
         const argument *arg = &r->arg[a];
+        tile *t = arg->tile;
+        version *now = t->now;
         if ((r->kind->access[a] & DAG_TILE_READ) && !arg->home)
-            missing += insertion_read(r, arg->tile->now, a, arg->out && !arg->tile->now->shared);
-    }
-    for (int a = 0; a < r->nargs; a++) {
-        tile *t = r->arg[a].tile;
-        if (!r->arg[a].out)
+            missing += insertion_read(r, now, a, arg->out && !now->shared);
+        if (!arg->out)
             continue;
-        if (t->now && t->now->shared) {
-            t->now->shared--;
-            version_drop(s, t->now);
-        } else if (t->now) {
-            old[nold] = version_supersede(t->now);
+        if (now && now->shared) {
+            now->shared--;
+            version_drop(s, now);
+        } else if (now) {
+            old[nold] = version_supersede(now);
             nold += old[nold] != NULL;
-            version_drop(s, t->now);
+            version_drop(s, now);
         }
-        replace(t, r->id + a, s->rank, r->arg[a].out);
+        tile_replace(t, r->id + a, s->rank, arg->out);
     }
     *ready = insertion_ready(s, r, missing);
     let_go(s);
@@ -218,19 +257,24 @@ dag_status insertion_here(insertion *s, const task_kind *k, const void *args, si
     struct dagi_worker *w = dagi_tasks(s->pool->ctx)->workers[0];
     dag_value *old[DAG_INSERT_MOST];
     bool ready;
-    record *r = insertion_record(s, id, k->n, args, size);
-    if (!r)
-        return DAG_ERR_NOMEM;
-    r->kind = k;
+    int64_t given = -1; /* tasks for which there was room */
     if (s->alone) { /* tasks run now, not between what follows, where versions are looked up and then entered */
         s->settles = 1;
         dagi_open_admit(s->pool);
         s->settles = 0;
+        given = s->door->given;
     }
-    r->priority = k->kernel->priority ? k->kernel->priority(r->args) : 0;
+    record *r = record_new(s, id, k->n, args, size);
+    if (!r)
+        return DAG_ERR_NOMEM;
+    r->kind = k;
+    if (k->kernel->priority)
+        r->priority = k->kernel->priority(r->args);
     if (prepare(s, r, tiles) != 0)
         return DAG_ERR_NOMEM;
-    insertion_task(s, k->cls, r);
+    if (DAGI_UNLIKELY(s->door->given != given))
+        dagi_open_admit(s->pool);
+    make_task(s, w, k->cls, r, insertion_site(s));
     struct dag_task *t = r->task;
     for (int n = link_in(s, r, old, &ready); n > 0; n--)
         dagi_value_release(w, old[n - 1]);
@@ -239,21 +283,8 @@ dag_status insertion_here(insertion *s, const task_kind *k, const void *args, si
     return DAG_SUCCESS;
 }
 
-/* What it reads may be made here; what it writes is not, from now on. */
-dag_status insertion_there(insertion *s, const task_kind *k, tile *const *tiles, int rank, int64_t id)
+dag_status insertion_enter(insertion *s, const task_kind *k, int rank, const void *args, size_t size,
+                           tile *const *tiles)
 {
-    for (int a = 0; a < k->n; a++) {
-        tile *t = tiles[a];
-        if (k->access[a] & DAG_TILE_READ) {
-            insertion_touch(t, id + a);
-            if (DAGI_UNLIKELY(t->rank == s->rank) && insertion_send(s, t, rank, id / OUTPUTS) != 0)
-                return DAG_ERR_NOMEM;
-        }
-        if (k->access[a] & DAG_TILE_WRITE) {
-            if (t->now)
-                version_let_go(s, t->now);
-            replace(t, id + a, rank, NULL);
-        }
-    }
-    return DAG_SUCCESS;
+    return enter_task(s, k, k->n, false, rank, args, size, tiles);
 }

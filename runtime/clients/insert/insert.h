@@ -16,6 +16,8 @@
 
 #include <dag/insert.h>
 
+#include <string.h>
+
 /* Classes of every pool, then one per kernel. */
 enum { LOAD, ARRIVE, SEND, LOOK, HOME, COMBINE, JOIN, KERNELS };
 /* Numbers of a task's outputs; first touches are numbered likewise. */
@@ -24,6 +26,8 @@ _Static_assert((int)DAG_INSERT_MOST <= FIRST_TOUCH && FIRST_TOUCH + (int)DAG_INS
                "outputs and first touches have numbers");
 _Static_assert((int)DAG_INSERT_MOST < DAG_MAX_FLOWS, "tasks have a flow for what is given");
 
+/* How a task names its tiles. PLAIN: it writes the last alone, its main one, and has a body for cores. */
+enum { MANY_TILES, NO_TILES, TWO_TILES, PLAIN_1, PLAIN_2, PLAIN_3, PLAIN_4, PLAIN_MOST = 4 };
 /* A kernel with so many tiles: what is of one class. */
 typedef struct task_kind {
     const dag_insert_kernel *kernel; /* a copy of what the program has, `named` */
@@ -32,7 +36,11 @@ typedef struct task_kind {
     int n, main; /* tiles */
     uint8_t access[DAG_INSERT_MOST];
     uint8_t region[DAG_INSERT_MOST]; /* dag_region of each */
+    uint32_t reads, writes; /* a bit for each */
     uint8_t divides; /* 1: it writes a region */
+    uint8_t placed;  /* 1: its main tile says where it runs, and it has a body for cores */
+    uint8_t unusual; /* 1: it divides or contributes */
+    uint8_t form;    /* PLAIN_1 and the like */
 } task_kind;
 
 /* What a task, or Load, or Home, does with a tile. */
@@ -42,7 +50,8 @@ typedef struct argument {
     struct tile *tile;
     struct version *out; /* NULL = it writes none */
     uint8_t flow;
-    uint8_t home; /* 1: it changes what the tile holds before the program, in memory */
+    uint8_t home;    /* 1: it changes what the tile holds before the program, in memory */
+    uint8_t control; /* 1: it waits until there is a value, and gets none */
 } argument;
 
 /* A task that runs here, until it has. Readers in lists are arguments of records: a record is in none any
@@ -55,6 +64,7 @@ typedef struct record {
     int inputs; /* that the task waits for or has */
     int nargs;
     uint32_t bytes;
+    uint8_t binds; /* 1: some tiles are bound when it runs */
     const void *args; /* behind the arguments */
     argument arg[];
 } record;
@@ -117,6 +127,7 @@ typedef struct tile {
 /* Tiles that lie together are looked up together. */
 enum { BLOCK_LOG = 6, BLOCK = 1 << BLOCK_LOG };
 typedef struct block {
+    _Alignas(64) tile tile[BLOCK]; /* a line of the cache each */
     struct block *next;   /* in the order in which they were first named */
     struct block *behind; /* that was named behind it last time; NULL = none */
     const dag_collection *collection;
@@ -126,8 +137,8 @@ typedef struct block {
     uint64_t last[2]; /* behind which so many rows and columns follow */
     struct reduction **reductions; /* of its tiles; NULL = there was none */
     struct division **divisions;
-    tile tile[BLOCK];
 } block;
+_Static_assert(sizeof(tile) == 64, "a tile is a line");
 
 /* Memory of records and versions, by size: what is given back serves the next. It goes with the pool. */
 enum { GRAIN = 64, GRAINS = 64 };
@@ -159,6 +170,12 @@ typedef struct inserted_program {
     dag_edge edges[DAG_REGION_FULL][DAG_INSERT_MOST]; /* a region, the first from 1 on, of that flow to Arrive */
 } inserted_program;
 
+/* A line of the program; NULL = not known. */
+typedef struct program_line {
+    const char *file;
+    int line;
+} program_line;
+
 typedef struct insertion {
     dag_taskpool *pool;
     struct dagi_door *door; /* its lock is ours */
@@ -168,6 +185,7 @@ typedef struct insertion {
     int alone;  /* 1: one worker, no other ranks, no devices, and nobody looks */
     int settles; /* alone: nobody is about to enter what he has looked up, see insertion_here() */
     int played;  /* insertion_play() */
+    int apart;   /* there are other ranks */
     int64_t *kinds; /* insertion_count(); NULL = nobody counts */
     /* application thread */
     int64_t position; /* of the next task */
@@ -178,8 +196,8 @@ typedef struct insertion {
         size_t n, room;
     } marks; /* for differ.c */
     const task_kind *last; /* of the last task */
-    int divided; /* 1: the call may have named a divided tile */
-    int32_t site; /* the line that inserts now; 0 = not known */
+    int unusual; /* 1: the call may have named a divided tile, or calls are counted */
+    program_line site; /* that inserts now, where that is asked for */
     struct {
         const char *file;
         int line;
@@ -191,7 +209,7 @@ typedef struct insertion {
         size_t n, nbuckets;
     } blocks;
     struct reduction *reductions; /* all */
-    block *recent[DAG_INSERT_MOST];
+    block *recent[DAG_INSERT_MOST]; /* in which the last tile was; at first a block of no collection */
     /* shared */
     version *arrivals[ARRIVALS]; /* lock: by id */
     stock stock;
@@ -207,13 +225,14 @@ typedef struct division division;
 
 static inline void put_64(int32_t *at, uint64_t x)
 {
-    at[0] = (int32_t)(uint32_t)x;
-    at[1] = (int32_t)(uint32_t)(x >> 32);
+    memcpy(at, &x, sizeof x);
 }
 
 static inline uint64_t get_64(const int32_t *at)
 {
-    return (uint64_t)(uint32_t)at[1] << 32 | (uint32_t)at[0];
+    uint64_t x;
+    memcpy(&x, at, sizeof x);
+    return x;
 }
 
 /* Parameters of a task: a number that ranks agree on, what is good on this rank alone, and the line. */
@@ -284,6 +303,8 @@ static inline bool is_in_memory(const insertion *s, const tile *t)
     return !t->now && t->rank == s->rank && (!t->named || is_from_memory(t->id));
 }
 
+/* Of no collection; nobody changes it. */
+extern block tiles_nowhere;
 /* NULL: it lies in another block. */
 static inline tile *tile_in(block *b, int64_t i, int64_t j)
 {
@@ -298,13 +319,17 @@ void tiles_clear(insertion *s);
 
 /* ---- versions.c; under the lock ------------------------------------------------------------------ */
 
-void version_free(insertion *s, version *v);
+void version_free_remotes(insertion *s, version *v);
 
 static inline void version_drop(insertion *s, version *v)
 {
     assert(v->refs > 0);
-    if (--v->refs == 0)
-        version_free(s, v);
+    if (--v->refs > 0)
+        return;
+    assert(v->superseded && !v->value);
+    if (DAGI_UNLIKELY(v->remotes != NULL))
+        version_free_remotes(s, v);
+    stock_give_back(s, v, sizeof *v);
 }
 
 /* Its value has come; the producer, or its delegate here, is over with it once that is dropped. */
@@ -423,19 +448,6 @@ enum insertion_kind {
 void insertion_count(dag_taskpool *pool, int64_t *kinds);
 /* Those of a task that runs on `rank`, where they are counted. */
 void insertion_count_kinds(const insertion *s, const task_kind *k, int rank, tile *const *tiles);
-
-/* Insert a task that runs on this rank: everything is in order, and noted. */
-dag_status insertion_here(insertion *s, const task_kind *k, const void *args, size_t size, tile *const *tiles,
-                          int64_t id);
-dag_status insertion_there(insertion *s, const task_kind *k, tile *const *tiles, int rank, int64_t id);
-static inline dag_status insertion_enter(insertion *s, const task_kind *k, int rank, const void *args, size_t size,
-                                         tile *const *tiles)
-{
-    int64_t position = s->position++, id = position * OUTPUTS;
-    dagi_open_reach_checked(s->pool, position + 1);
-    return rank == s->rank ? insertion_here(s, k, args, size, tiles, id)
-                           : insertion_there(s, k, tiles, rank, id);
-}
 
 /* reduce.c; a reduction is found by its tile and the block of that */
 extern const task_kind combine_kind;

@@ -43,4 +43,5 @@ void insertion_count(dag_taskpool *pool, int64_t *kinds)
     insertion *s = dagi_pool(pool)->door->client.own;
     assert(s->position == 0);
     s->kinds = kinds;
+    s->unusual = 1;
 }

@@ -124,6 +124,7 @@ static int bring_home(insertion *s, tile *t)
     if (!r)
         return 1;
     struct dag_task *task = r->task;
+    r->arg[1].control = 1;
     hold(s);
     int missing = insertion_read(r, t->now, 0, true);
     if (task && t->first && !version_follow(t->first, &r->arg[1])) { /* memory is not written before it is read */

@@ -3,7 +3,7 @@
  * written to tiles without memory, parts: one on each rank that contributes. They, and then the tile, are
  * combined by tasks that are inserted as others are.
  */
-#include "insert.h"
+#include "enter.h"
 
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ struct reduction {
 static const dag_insert_kernel combine_kernel = {.name = "Combine"};
 const task_kind combine_kind = {
     .kernel = &combine_kernel, .cls = COMBINE, .n = 2, .access = {DAG_TILE_READ, DAG_TILE_RW}, .main = 1,
-    .region = {DAG_REGION_FULL, DAG_REGION_FULL}};
+    .region = {DAG_REGION_FULL, DAG_REGION_FULL}, .reads = 3, .writes = 2};
 
 int combine_body(struct dag_task *dag_task, const void *globals)
 {

@@ -4,7 +4,7 @@
  * for one of them. Each version is a whole tile where only its region counts; whoever reads what lies in several
  * has them joined first, by tasks that are inserted as others are. Then the tile is as before.
  */
-#include "insert.h"
+#include "enter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct division {
 static const dag_insert_kernel join_kernel = {.name = "Join"};
 const task_kind join_kind = {
     .kernel = &join_kernel, .cls = JOIN, .n = 2, .access = {DAG_TILE_READ, DAG_TILE_RW}, .main = 1,
-    .region = {DAG_REGION_FULL, DAG_REGION_FULL}};
+    .region = {DAG_REGION_FULL, DAG_REGION_FULL}, .reads = 3, .writes = 2};
 
 int join_body(struct dag_task *task, const void *globals)
 {
@@ -206,7 +206,7 @@ dag_status regions_resolve(insertion *s, const task_kind *k, int rank, tile **ti
     dag_status status = DAG_SUCCESS;
     tile *named[DAG_INSERT_MOST];
     memcpy(named, tiles, (size_t)k->n * sizeof *tiles);
-    s->divided = 0;
+    s->unusual = s->kinds != NULL;
     for (int a = 0; a < k->n && status == DAG_SUCCESS; a++) {
         tile *t = named[a];
         const dag_region region = region_of(k, named, a);

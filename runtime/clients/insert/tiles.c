@@ -2,6 +2,9 @@
 #include "insert.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+block tiles_nowhere = {.collection = (const dag_collection *)(const void *)&tiles_nowhere, .behind = &tiles_nowhere};
 
 /* A block is a square of tiles, or a row of them where there is one index. */
 static int log_of_rows(const insertion *s, int slot)
@@ -44,9 +47,11 @@ static int grow(insertion *s)
 
 static block *make(insertion *s, int slot, int64_t i, int64_t j)
 {
-    block *b = grow(s) == 0 ? calloc(1, sizeof *b) : NULL;
+    block *b = grow(s) == 0 ? aligned_alloc(_Alignof(block), sizeof *b) : NULL;
     if (!b)
         return NULL;
+    memset(b, 0, sizeof *b);
+    b->behind = &tiles_nowhere;
     b->collection = dagi_pool(s->pool)->collections[slot];
     b->slot = slot;
     b->rows = log_of_rows(s, slot);
@@ -84,7 +89,7 @@ tile *tile_find(insertion *s, int slot, int64_t i, int64_t j, int at)
     block *before = s->recent[at], *b = find(s, slot, i >> rows << rows, j >> columns << columns);
     if (!b)
         return NULL;
-    if (before)
+    if (before != &tiles_nowhere)
         before->behind = b;
     s->recent[at] = b;
     return tile_in(b, i, j);

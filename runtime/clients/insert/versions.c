@@ -1,14 +1,12 @@
 /* Versions of tiles, who waits for them, and the records of tasks. */
 #include "insert.h"
 
-void version_free(insertion *s, version *v)
+void version_free_remotes(insertion *s, version *v)
 {
-    assert(v->refs == 0 && v->superseded && !v->value);
     for (reader_rank *r = v->remotes, *next; r; r = next) {
         next = r->next;
         stock_give_back(s, r, sizeof *r);
     }
-    stock_give_back(s, v, sizeof *v);
 }
 
 reader_rank *version_read_there(insertion *s, version *v, int rank, int64_t position, dag_value **value)
