@@ -80,6 +80,8 @@ int dagi_comm_sleep(struct dagi_worker *w, uint64_t idle, bool (*stay)(struct da
 int dagi_comm_blocks(const dag_context *ctx);
 /* Wake whoever sleeps there. Any thread. */
 void dagi_comm_rouse(dag_context *ctx);
+/* Where the ranks of this node count those of them that compute; NULL where they share no memory. */
+_Atomic int32_t *dagi_comm_computing(const dag_context *ctx);
 /* Why ranks of this node cannot wake each other; "" = they can, or there are none. */
 const char *dagi_comm_no_bells(const dag_context *ctx);
 

@@ -268,6 +268,13 @@ void dagi_comm_rouse(dag_context *ctx)
     dagi_bell_ring(dagi_comm_of(ctx)->engine->bell);
 }
 
+_Atomic int32_t *dagi_comm_computing(const dag_context *ctx)
+{
+    const dagi_comm *c = dagi_comm_of(ctx);
+    dagi_bells *bells = c ? c->engine->bells : NULL;
+    return bells ? &bells->computing : NULL;
+}
+
 const char *dagi_comm_no_bells(const dag_context *ctx)
 {
     return dagi_comm_of(ctx)->engine->no_bells;

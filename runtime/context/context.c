@@ -186,6 +186,7 @@ static void destroy(dag_context *ctx)
     dagi_observe_end(ctx);
     if (dagi_tasks(ctx)->sim)
         dagi_sim_fini(ctx);
+    dagi_crew(ctx)->computing = NULL;
     if (dagi_tasks(ctx)->comm)
         dagi_comm_fini(ctx);
     if (dagi_crew(ctx)->sched)
@@ -225,6 +226,8 @@ static void settle_workers(dag_context *ctx)
     atomic_store(&dagi_crew(ctx)->attend, (ctx->size > 1 ? DAGI_ATTEND_MESSAGES : 0) |
                                               (tasks->device ? DAGI_ATTEND_DEVICES : 0));
     dagi_crew(ctx)->helpers = has_helpers(ctx);
+    if (ctx->size > 1 && tasks->oversubscribed)
+        dagi_crew(ctx)->computing = dagi_comm_computing(ctx);
     for (int i = 0; tasks->workers && i < tasks->nworkers; i++) {
         struct dagi_runner *r = dagi_runner(tasks->workers[i]);
         if (!r)

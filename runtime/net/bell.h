@@ -32,6 +32,8 @@ typedef struct dagi_bell {
 typedef struct dagi_bells {
     uint64_t mark; /* fixed: a random number, by which it is known */
     uint32_t count; /* fixed */
+    /* Ranks with a task to run, of those that share processors: the others are in their way. */
+    _Alignas(DAGI_BELL_LINE) _Atomic int32_t computing;
     dagi_bell bell[];
 } dagi_bells;
 

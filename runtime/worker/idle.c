@@ -14,9 +14,9 @@
 #include <time.h>
 
 /* Nanoseconds of searching after which a worker counts as idle, parks, yields, sleeps. On an
- * oversubscribed machine a waiting worker is in the way of those that compute: it yields at
- * once, and soon sleeps, where others need not wait until its turn comes round to wake it. Not while
- * a neighbour takes over 256 KiB, which comes cheaper than to be woken. */
+ * oversubscribed machine a waiting worker yields at once, and it sleeps when it has been in the way of a rank
+ * that computes for a while: others need not wait then until its turn comes round to wake it. As long as
+ * nobody computes, what it waits for is under way, and comes sooner than it could be woken. */
 enum { IDLE_AFTER = 5000, PARK_AFTER = 30000, YIELD_AFTER = 100000, SLEEP_AFTER = 1000000 };
 enum { CROWDED_PARK_AFTER = 2000, CROWDED_SLEEP_AFTER = 50000 };
 enum { SHORTEST_SLEEP = 5000, LONGEST_SLEEP = 50000, SLEEP_WITHOUT_POOLS = 1000000 };
@@ -189,6 +189,20 @@ static int look_for_stall(struct dagi_worker *w, bool look)
     return 0;
 }
 
+/* Not at all as long as none of the ranks computes, but nobody looks for ever. */
+uint64_t dagi_in_the_way(struct dagi_worker *w, uint64_t now)
+{
+    struct dagi_thread *t = dagi_thread(w);
+    uint64_t idle = now - t->idle_since, since = now - t->alone_since;
+    if (idle >= SLEEP_AFTER)
+        return idle;
+    if (atomic_load_explicit(dagi_crew(w->ctx)->computing, memory_order_relaxed) == 0) {
+        t->alone_since = now;
+        return 0;
+    }
+    return since < idle ? since : idle;
+}
+
 void dagi_rest(struct dagi_worker *w)
 {
     dag_context *ctx = w->ctx;
@@ -213,6 +227,8 @@ void dagi_rest(struct dagi_worker *w)
     if (look_for_stall(w, look))
         return;
     bool looks = single ? ctx->size > 1 : polls(w);
+    if (looks && crew->computing)
+        idle = dagi_in_the_way(w, t->idle_since + idle);
     t->rested = 1;
     if (t->shared) /* what follows is for the whole thread: dagi_rest_all() */
         return;

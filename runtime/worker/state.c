@@ -29,6 +29,14 @@ static void enter(struct dagi_worker *w, dagi_worker_state from, dagi_worker_sta
     (void)was, (void)from;
 }
 
+/* A rank computes from when the first of its workers becomes active (`one` = 1) until the last one ceases to be
+ * (-1); `others`: activity without this one. */
+static void count_computing(const struct dagi_crew *crew, uint64_t others, int one)
+{
+    if (crew->computing && (others & DAGI_ACTIVE_MASK) == 0)
+        atomic_fetch_add_explicit(crew->computing, one, memory_order_relaxed);
+}
+
 /* What is counted grows before it shrinks: whoever looks for a searcher or for one to wake, while a
  * worker goes from the one to the other, finds it as one of them. */
 void dagi_worker_become(struct dagi_worker *w, dagi_worker_state from, dagi_worker_state to)
@@ -39,7 +47,7 @@ void dagi_worker_become(struct dagi_worker *w, dagi_worker_state from, dagi_work
     bool counted = !crew->tasks.single;
     enter(w, from, to);
     if (more & DAGI_IS_ACTIVE)
-        atomic_fetch_add(&crew->activity, DAGI_ACTIVE_ONE);
+        count_computing(crew, atomic_fetch_add(&crew->activity, DAGI_ACTIVE_ONE), 1);
     if (more & DAGI_IS_LISTED)
         atomic_fetch_add(&crew->parked, 1);
     if (more & DAGI_IS_SEARCHING && counted)
@@ -52,7 +60,7 @@ void dagi_worker_become(struct dagi_worker *w, dagi_worker_state from, dagi_work
     if (less & DAGI_IS_LISTED)
         atomic_fetch_sub(&crew->parked, 1);
     if (less & DAGI_IS_ACTIVE)
-        atomic_fetch_sub(&crew->activity, 1);
+        count_computing(crew, atomic_fetch_sub(&crew->activity, 1) - 1, -1);
 }
 
 static dagi_worker_state active(dagi_worker_state state)
@@ -104,6 +112,7 @@ bool dagi_activate_alone(struct dagi_worker *w, uint64_t activity)
     if (!atomic_compare_exchange_strong(&dagi_crew(w->ctx)->activity, &activity,
                                         activity + DAGI_ACTIVE_ONE))
         return false;
+    count_computing(dagi_crew(w->ctx), 0, 1);
     enter(w, dagi_worker_at(w), active(dagi_worker_at(w)));
     return true;
 }

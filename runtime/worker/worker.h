@@ -77,6 +77,7 @@ struct dagi_thread {
     int leaves;               /* 1: sched->leaves() has told it to leave even its own tasks */
     uint64_t last_progress;   /* dagi_ticks() of the last look at messages */
     uint64_t idle_since;      /* dagi_now() when the last task or message was seen; 0 = busy */
+    uint64_t alone_since;     /* dagi_now() when no rank that shares the processors was seen to compute */
     uint64_t congested_since; /* dagi_now() since when comm has been congested and still; 0 = not */
     uint64_t last_wave;       /* dagi_now() of the last request for a wave */
     uint64_t waits_since;     /* dagi_now() since when its devices have had no news; 0 = not */
@@ -125,6 +126,8 @@ struct dagi_crew {
     int helpers;
     /* 1: a worker without a task blocks until a message comes, at once; it is the only one. */
     int blocks;
+    /* Ranks of this node that have active workers, counted by those that share processors; NULL: not here. */
+    _Atomic int32_t *computing;
     _Atomic int attend; /* DAGI_ATTEND_...: what is to be looked after between tasks */
     dag_context *next_context; /* seat.c's, guarded there: in dagi_contexts */
     int seated; /* the same: its workers have threads */
@@ -278,6 +281,9 @@ static inline bool dagi_app_attends(const dag_context *ctx)
 }
 /* There seems to be something to take or to start. */
 bool dagi_something(struct dagi_worker *w);
+/* For how long, at the time `now`, an idle worker that looks after messages has been in the way of other ranks;
+ * crew->computing is set. */
+uint64_t dagi_in_the_way(struct dagi_worker *w, uint64_t now);
 /* Look after messages; number of events. */
 int dagi_make_progress(struct dagi_worker *w);
 /* w is busy again, or leaves. */

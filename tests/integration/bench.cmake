@@ -3,7 +3,7 @@ if(NOT TARGET dagcc OR NOT TARGET dag)
     return()
 endif()
 add_subdirectory("${PROJECT_SOURCE_DIR}/tools/bench/comm" "${PROJECT_BINARY_DIR}/tools/bench/comm")
-foreach(mode IN ITEMS hop bcast rate wait)
+foreach(mode IN ITEMS hop bcast reduce rate wait)
     dag_add_mpi_test(bench_comm_${mode} NP 2 THREADS 1 COMMAND bench_comm ${mode} 100000 20 1)
 endforeach()
 # A rank that waits leaves its processor to others; with and without bells all goes on.

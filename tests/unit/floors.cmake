@@ -9,3 +9,4 @@ foreach(floor IN ITEMS task sched worker comm watch sim clients context)
 endforeach()
 dag_add_unit_test(test_floor_device
     SOURCES floors/test_floor_device.c device/loop_backend.c FLOOR device LABELS sanitize)
+dag_add_unit_test(test_crowd SOURCES floors/test_crowd.c FLOOR worker LABELS sanitize)

@@ -4,6 +4,7 @@
 #include "bench_bcast.h"
 #include "bench_hop.h"
 #include "bench_rate.h"
+#include "bench_reduce.h"
 #include "bench_wait.h"
 
 static dag_context *ctx;
@@ -19,6 +20,7 @@ static dag_taskpool *make(const bench_options *o, dag_vector *d, dag_shape *shap
     switch (o->mode) {
     case BENCH_HOP: return bench_hop_new(ctx, d, o->count, shape);
     case BENCH_BCAST: return bench_bcast_new(ctx, d, o->count, dag_size(ctx), shape);
+    case BENCH_REDUCE: return bench_reduce_new(ctx, d, o->count, dag_size(ctx), shape);
     case BENCH_RATE: return bench_rate_new(ctx, d, o->count, shape);
     case BENCH_WAIT: return bench_wait_new(ctx, d, dag_size(ctx), o->count);
     case BENCH_EMPTY: break;

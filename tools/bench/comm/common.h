@@ -13,11 +13,12 @@
 /*
  * hop    a value of `bytes` goes around the ranks, `count` times to the next: seconds per hop
  * bcast  ... from rank 0 to all, who answer, `count` times in turn: seconds per round
+ * reduce a value of `bytes`, doubles, of each rank is added into one on rank 0, `count` times in turn: seconds per round
  * rate   `count` values from rank 0 to rank 1: seconds per value
  * wait   rank 0 is busy for `count` ms: processor time of the last rank, as a part of the time it waits
  * empty  initialise and finalise: nothing is printed
  */
-enum bench_mode { BENCH_HOP, BENCH_BCAST, BENCH_RATE, BENCH_WAIT, BENCH_EMPTY };
+enum bench_mode { BENCH_HOP, BENCH_BCAST, BENCH_REDUCE, BENCH_RATE, BENCH_WAIT, BENCH_EMPTY };
 
 typedef struct bench_options {
     enum bench_mode mode;
@@ -34,10 +35,10 @@ static inline double bench_now(clockid_t clock)
 
 static inline int bench_parse(int argc, char **argv, bench_options *o)
 {
-    static const char *const modes[] = {"hop", "bcast", "rate", "wait", "empty"};
+    static const char *const modes[] = {"hop", "bcast", "reduce", "rate", "wait", "empty"};
     *o = (bench_options){.bytes = 8, .count = 1000, .runs = 3};
     int known = 0;
-    for (int m = 0; argc > 1 && m < 5; m++) {
+    for (int m = 0; argc > 1 && m < 6; m++) {
         if (strcmp(argv[1], modes[m]) == 0) {
             o->mode = (enum bench_mode)m;
             known = 1;
@@ -49,9 +50,9 @@ static inline int bench_parse(int argc, char **argv, bench_options *o)
         o->count = atoi(argv[3]);
     if (argc > 4)
         o->runs = atoi(argv[4]);
-    if (known && argc < 6 && o->bytes > 0 && o->count > 0 && o->runs > 0 && o->runs < 1000)
+    if (known && argc < 6 && o->bytes > 0 && (o->mode != BENCH_REDUCE || o->bytes % 8 == 0) && o->count > 0 && o->runs > 0 && o->runs < 1000)
         return 0;
-    fprintf(stderr, "usage: %s hop|bcast|rate|wait|empty [bytes [count [runs]]]\n", argv[0]);
+    fprintf(stderr, "usage: %s hop|bcast|reduce|rate|wait|empty [bytes [count [runs]]]\n", argv[0]);
     return 1;
 }
 

@@ -65,6 +65,19 @@ def broadcasts(env, programs):
                   "us per round", points, contestants)
 
 
+def reductions(env, programs):
+    sizes = {8: ("8 B", 1000), 64 * KIB: ("64 KiB", 200), MIB: ("1 MiB", 50), 8 * MIB: ("8 MiB", 15)}
+
+    def microseconds(plain, p):
+        return 1e6 * programs.run(plain, 4, "reduce", p.bytes, env.scaled(p.count, p.count // 4, 3),
+                                  env.scaled(3, 3, 1))
+
+    points = [Point(name, bytes=b, count=n, goals=[("ratio", 0.83, "plain MPI")] if b == MIB else [])
+              for b, (name, n) in sizes.items()]
+    return Figure("reduction", "Doubles of 4 ranks added into those of one, in turn", "us per round",
+                  points, programs.both(microseconds))
+
+
 def rates(env, programs):
     count = env.scaled(200000, 50000, 500)
 
@@ -132,6 +145,7 @@ def figures(env):
     programs = Programs(env)
     yield from hops(env, programs)
     yield broadcasts(env, programs)
+    yield reductions(env, programs)
     yield rates(env, programs)
     yield waiting(env, programs)
     yield startup(env, programs)

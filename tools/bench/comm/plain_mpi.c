@@ -47,6 +47,26 @@ static void bcast(const bench_options *o, unsigned char *data)
     free(answers);
 }
 
+/* The next round begins when the sum of this one is there. */
+static void reduce(const bench_options *o, unsigned char *data)
+{
+    int n = (int)(o->bytes / (int64_t)sizeof(double));
+    double *part = (double *)(void *)data, *sum = calloc((size_t)n, sizeof *sum);
+    double want = size * (size + 1) / 2;
+    char go = 0;
+    memset(data, 0, (size_t)o->bytes);
+    for (int i = 0; sum && i < o->count; i++) {
+        part[0] = part[n - 1] = rank + 1;
+        MPI_Reduce(part, sum, n, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        if (rank == 0 && (sum[0] != want || sum[n - 1] != want))
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        MPI_Bcast(&go, 1, MPI_BYTE, 0, MPI_COMM_WORLD);
+    }
+    if (!sum)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    free(sum);
+}
+
 /* Windows of messages, each buffer its own as the values of tasks are. */
 static void rate(const bench_options *o, unsigned char *data)
 {
@@ -89,6 +109,7 @@ static double once(const bench_options *o)
     switch (o->mode) {
     case BENCH_HOP: hop(o, data); break;
     case BENCH_BCAST: bcast(o, data); break;
+    case BENCH_REDUCE: reduce(o, data); break;
     case BENCH_RATE: rate(o, data); break;
     case BENCH_WAIT: wait_for_rank_0(o); break;
     case BENCH_EMPTY: break;
