@@ -281,7 +281,7 @@ static void test_arguments(void)
     refuse(dag_zpotrs(ctx, DAG_LOWER, a, wide), "dag_zpotrs: A holds 'd' elements");
     refuse(dag_cposv(ctx, DAG_LOWER, a, wide, &info), "dag_cposv: A holds 'd' elements");
     refuse(dag_potrs(ctx, DAG_LOWER, a, other), "A holds 'd' elements and B 's'");
-    refuse(dag_posv(ctx, DAG_LOWER, a, high, &info), "B has 24");
+    refuse(dag_posv(ctx, DAG_LOWER, a, high, &info), "those of B 24 in tiles of 8");
     refuse(dag_potrs(ctx, DAG_LOWER, a, a), "all its tiles");
     CHECK(info == 77, "info was written: %" PRId64, info);
     CHECK(dag_dpotrf_new(ctx, DAG_UPPER, a) == NULL, "a pool of nothing");
