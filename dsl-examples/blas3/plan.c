@@ -158,8 +158,8 @@ static double sums_received(const product_case *c, const dag_gemm_plan *p, int r
 }
 
 /* Elements of tiles and pieces that the rank receives where groups have relays: a relay gets its tiles, less
- * those that it owns, and everybody else of its group their pieces. `rows` are those of this rank, `length` is that of the sum,
- * `wide` that of a group along which tiles go, j the rank's place there. */
+ * those that it owns, and everybody else of its group their pieces. `rows` are those of this rank, `length` is
+ * that of the sum, `wide` that of a group along which tiles go, j the rank's place there. */
 static double along_groups(const product_owner *o, int rank, cut rows, cut length, int64_t j,
                            int64_t wide, int works)
 {

@@ -4,8 +4,8 @@
     golden.py DAGCC [--update] [--jdf DIR...] [NAME...]
 
 Below this directory, NAME.bad.jdf must be answered with exactly the text of NAME.bad.err (messages
-with their carets, `@KINDS@` for the kinds of devices, last line `exit N`); after an error no output file may exist. NAME.ok.jdf must be
-accepted without a word. A first line `// options: ...` is handed to dagcc.
+with their carets, `@KINDS@` for the kinds of devices, last line `exit N`); after an error no output
+file may exist. NAME.ok.jdf must be accepted without a word. A first line `// options: ...` is handed to dagcc.
 
 checks/NAME.bad.jdf and checks/NAME.ok.jdf belong to the check NAME: the first must be answered by
 [-WNAME], and every check that dagcc lists must have both. A complete file on the page that

@@ -7,8 +7,9 @@ In a copy of the tree in WORK, names that are bad or taken are refused and chang
 thing of each kind is made, in rooms that docs/walks.md names alone, and the tree configured. The tests
 that the configuration has more than that in BUILD are those of the new things. What they need is built,
 without optimisation: of the routine the objects alone, as its programs need the whole library. Each test
-fails and says in which file what is to be written; tests of what the tables are read by pass. With --full everything is built, and all tests
-that read the tables are run: only the new ones fail, and of those that walk a table the new part.
+fails and says in which file what is to be written; tests of what the tables are read by pass. With --full
+everything is built, and all tests that read the tables are run: only the new ones fail, and of those that
+walk a table the new part.
 """
 import os
 import re

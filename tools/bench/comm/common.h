@@ -50,9 +50,13 @@ static inline int bench_parse(int argc, char **argv, bench_options *o)
         o->count = atoi(argv[3]);
     if (argc > 4)
         o->runs = atoi(argv[4]);
-    if (known && argc < 6 && o->bytes > 0 && (o->mode != BENCH_REDUCE || o->bytes % 8 == 0) && o->count > 0 && o->runs > 0 && o->runs < 1000)
+    int whole = o->mode != BENCH_REDUCE || o->bytes % (int)sizeof(double) == 0;
+    if (known && argc < 6 && o->bytes > 0 && whole && o->count > 0 && o->runs > 0 && o->runs < 1000)
         return 0;
-    fprintf(stderr, "usage: %s hop|bcast|reduce|rate|wait|empty [bytes [count [runs]]]\n", argv[0]);
+    fprintf(stderr,
+            "usage: %s hop|bcast|reduce|rate|wait|empty [bytes [count [runs]]]\n"
+            "reduce adds doubles: bytes is a multiple of 8\n",
+            argv[0]);
     return 1;
 }
 
