@@ -348,6 +348,8 @@ static void follow_settings(const dag_context *ctx, dagi_engine_options *options
 {
     options->credit_bytes = ctx->settings.credit_bytes;
     options->eager_bytes = ctx->settings.eager_bytes;
+    options->link_latency = ctx->settings.link_latency;
+    options->link_rate = ctx->settings.link_rate;
     options->am_max = dagi_wire_max_bytes((size_t)ctx->settings.eager_bytes);
     options->chaos = ctx->settings.chaos;
     options->bells = ctx->settings.bells;

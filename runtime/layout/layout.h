@@ -40,5 +40,7 @@ void dagi_matrix_pin(dag_collection *c);
 size_t dagi_matrix_reach(const dag_matrix *a);
 /* The local memory of a collection that is a matrix, else NULL and 0. */
 void dagi_matrix_memory(const dag_collection *c, const char **from, size_t *bytes);
+/* The precision of a collection that is a matrix, or a view of one; `otherwise` if it is neither. */
+dag_precision dagi_matrix_precision(dag_collection *c, dag_precision otherwise);
 
 #endif

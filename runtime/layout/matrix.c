@@ -290,6 +290,12 @@ void dagi_matrix_memory(const dag_collection *c, const char **from, size_t *byte
     *bytes = is_matrix ? dagi_matrix_reach(a) : 0;
 }
 
+dag_precision dagi_matrix_precision(dag_collection *c, dag_precision otherwise)
+{
+    c = dag_collection_whole(c);
+    return c->ops == &matrix_ops ? matrix_of(c)->prec : otherwise;
+}
+
 size_t dag_matrix_bytes(const dag_matrix *a)
 {
     return a->owns ? a->bytes : 0;

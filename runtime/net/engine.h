@@ -180,6 +180,8 @@ typedef struct dagi_engine_options {
                     a context has started keeps the level that it was started at. */
     size_t am_max; /* most bytes of an active message */
     int64_t credit_bytes, eager_bytes;
+    double link_latency; /* seconds; this and link_rate are only compared */
+    int64_t link_rate;
     uint64_t chaos;
     int bells; /* 1: have some, if possible */
     /* What rank 0 tells the others before anything but the level of MPI follows from these options: its

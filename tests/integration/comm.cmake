@@ -191,7 +191,7 @@ if(DAG_HAVE_MPI AND NOT DAG_SANITIZE)
     dag_add_mpi_test(comm_latency NP 3 COMMAND comm_latency TIMEOUT 60 ENVIRONMENT DAG_THREADS=1)
     add_executable(comm_start comm/start.c)
     target_link_libraries(comm_start PRIVATE dag dag_mpi ${CMAKE_DL_LIBS})
-    foreach(why IN ITEMS setting memory threads credit eager told)
+    foreach(why IN ITEMS setting memory threads credit eager latency rate told)
         dag_add_mpi_test(comm_start_${why} NP 3 COMMAND comm_start ${why} TIMEOUT 60
             ENVIRONMENT DAG_THREADS=3)
     endforeach()

@@ -1,4 +1,5 @@
 /* dag_insert_begin(): what it is given makes sense, and becomes a pool. */
+#include "../../layout/layout.h"
 #include "insert.h"
 
 #include <stdlib.h>
@@ -65,12 +66,28 @@ static void insertion_free(void *client)
     free(s);
 }
 
+/* What kernels compute in, as far as matrices say: some devices have no doubles, and times are kept by it. Where
+ * precisions meet, one with doubles counts. */
+static dag_precision precision_of(const dag_insert_desc *desc)
+{
+    dag_precision found = DAG_S;
+    bool doubles = false;
+    for (int c = desc->ncollections - 1; c >= 0; c--) {
+        dag_precision prec = dagi_matrix_precision(desc->collections[c], found);
+        if (doubles && (prec == DAG_S || prec == DAG_C))
+            continue;
+        found = prec;
+        doubles = prec == DAG_D || prec == DAG_Z;
+    }
+    return found;
+}
+
 static dag_status make_pool(dag_context *ctx, insertion *s, const dag_insert_desc *desc)
 {
     s->of = inserted_program_for(desc);
     if (!s->of)
         return dag_error(ctx, DAG_ERR_NOMEM, "dag_insert_begin: out of memory");
-    dag_taskpool *pool = dag_pool_new(ctx, &s->of->program, DAG_S);
+    dag_taskpool *pool = dag_pool_new(ctx, &s->of->program, precision_of(desc));
     if (!pool)
         return DAG_ERR_NOMEM;
     *(insertion **)dag_pool_globals(pool) = s;

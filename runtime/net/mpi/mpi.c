@@ -258,8 +258,9 @@ static void find_tag_limit(dagi_mpi *m)
 /* One reduction finds the worst status, and the largest and the least value of each setting. */
 static dag_status mpi_agree(dagi_engine *e, dag_status mine, int *origin)
 {
-    static const char *const names[] = {"credit_bytes", "eager_bytes"};
-    enum { SETTINGS = sizeof names / sizeof *names };
+    static const char *const names[DAGI_MPI_AGREED] = {"credit_bytes", "eager_bytes", "link_latency in ns",
+                                                       "link_rate"};
+    enum { SETTINGS = DAGI_MPI_AGREED };
     dagi_mpi *m = dagi_mpi_of(e);
     struct {
         long value;
@@ -401,6 +402,8 @@ static dag_status set_up(dagi_mpi *m, dagi_engine_options *options, char *why, s
     }
     m->must_agree[0] = options->credit_bytes;
     m->must_agree[1] = options->eager_bytes;
+    m->must_agree[2] = (int64_t)(1e9 * options->link_latency + 0.5);
+    m->must_agree[3] = options->link_rate;
     if (options->chaos)
         m->random = (options->chaos + (uint64_t)m->super.rank) * UINT64_C(0x9e3779b97f4a7c15) | 1;
     dagi_mpi_node_init(m, options);

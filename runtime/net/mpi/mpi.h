@@ -136,10 +136,13 @@ struct dagi_mpi_types {
     int has_gigabyte;
 };
 
+/* Settings that all ranks must have alike. */
+enum { DAGI_MPI_AGREED = 4 };
+
 typedef struct dagi_mpi {
     dagi_engine super; /* first */
     MPI_Comm am, bulk; /* our own */
-    int64_t must_agree[2]; /* settings: credit_bytes, eager_bytes */
+    int64_t must_agree[DAGI_MPI_AGREED]; /* settings: see mpi_agree() */
     uint32_t ntags, tag_limit; /* of the sender's choice: below ntags; the others up to here */
     int32_t window; /* bytes of credit per pair */
     size_t am_max;  /* of a message without the head */

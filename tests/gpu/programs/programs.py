@@ -12,6 +12,7 @@ FAMILY is one of
 The environment has the fake in LD_LIBRARY_PATH. The program is device.jdf.
 """
 import argparse
+import itertools
 import json
 import os
 import re
@@ -142,10 +143,10 @@ def single_precision(options):
     potrf = os.path.join(options.bin, "dag_potrf")
     if not os.path.exists(potrf): # not in every build
         return
-    for value, prec, warned, kernel in (("1", "s", True, ""), ("1", "d", True, "cublasDgemm"),
-                                        ("0", "s", False, "cublasSgemm")):
+    cases = (("1", "s", True, ""), ("1", "d", True, "cublasDgemm"), ("0", "s", False, "cublasSgemm"))
+    for (value, prec, warned, kernel), more in itertools.product(cases, ([], ["--insert"])):
         with tempfile.TemporaryDirectory() as where:
-            run = Run([potrf, "--n", "200", "--nb", "40", "--prec", prec, "--check"],
+            run = Run([potrf, "--n", "200", "--nb", "40", "--prec", prec, "--check"] + more,
                       NVIDIA_TF32_OVERRIDE=value, DAG_DEVICE_ALWAYS="on",
                       DAG_DEVICE_PLUGIN="cuda=" + options.plugin, FAKE_CUDA_REPORT=where + "/report").ends(0)
             run.expect(("NVIDIA_TF32_OVERRIDE=1" in run.text) == warned, "a warning, or none")

@@ -141,6 +141,12 @@ static int run(const char *mode, int rank)
         return different_start("DAG_EAGER_BYTES", "65536",
                                (const char *[]){"eager_bytes", "65536 on rank 1",
                                                 "4096 on rank 0"}, rank);
+    if (strcmp(mode, "latency") == 0) /* solves with few right-hand sides go by it */
+        return different_start("DAG_LINK_LATENCY", "0.02",
+                               (const char *[]){"link_latency", "20000000 on rank 1", "0 on rank 0"}, rank);
+    if (strcmp(mode, "rate") == 0)
+        return different_start("DAG_LINK_RATE", "125M",
+                               (const char *[]){"link_rate", "131072000 on rank 1", "0 on rank 0"}, rank);
     return failing_start(mode, rank);
 }
 
