@@ -2,9 +2,9 @@
  * Which tile size, and cut how, which form of the update, and which placement: what a list schedule (split_model.h) says
  * to be fastest on this rank's node.
  *
- * For each placement and form that the settings allow tiles of one size are tried first, then some cuts of tiles of those
- * sizes that take no more than twice as long as the best, then the neighbours of the best, until none is better. Two sizes
- * are taken where they gain more than the schedule may err.
+ * For each placement and form that the settings allow tiles of one size are tried first, then some cuts of tiles of all
+ * sizes, but for those of Cholesky and products that take half as long again as the best, then the neighbours of the best,
+ * until none is better. Two sizes are taken where they gain more than the schedule may err.
  */
 #include "cut.h"
 #include "split_choice.h"
@@ -13,6 +13,7 @@
 #include <dag/la.h>
 #include <dag/node.h>
 
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -110,7 +111,8 @@ static void try_uniform(search *s)
 
 static void try_coarse(search *s)
 {
-    double most = 1.25 * s->seconds;
+    /* a tile that is too wide for panels of QR may be best when it is cut */
+    double most = s->p.routine == DAGI_SPLIT_GEQRF ? DBL_MAX : 1.5 * s->seconds;
     for (int i = 0; i < (s->of.nb == 0 ? COUNT(sizes) : 1); i++)
         for (int c = 0; c < COUNT(coarse); c++)
             if (s->of.nb > 0 || s->whole[i] <= most)
