@@ -126,6 +126,14 @@ static bool gives_little(const dag_taskpool *pool)
     return pool->ctx->size > 1 || !dagi_pool(pool)->door->unlocked;
 }
 
+static void count_room(const dag_taskpool *pool)
+{
+    struct dagi_door *door = dagi_pool(pool)->door;
+    door->room = door->window - (door->given - atomic_load(&dagi_pool(pool)->stats.tasks));
+    if (door->room > GIVEN && gives_little(pool))
+        door->room = GIVEN;
+}
+
 static void make_room(struct dagi_worker *w, dag_taskpool *pool)
 {
     struct dagi_door *door = dagi_pool(pool)->door;
@@ -134,9 +142,7 @@ static void make_room(struct dagi_worker *w, dag_taskpool *pool)
         wait_until(pool, "room", has_room, pool);
     else if (gives_little(pool))
         run_brief(w, door);
-    door->room = door->window - (door->given - atomic_load(&dagi_pool(pool)->stats.tasks));
-    if (door->room > GIVEN && gives_little(pool))
-        door->room = GIVEN;
+    count_room(pool);
 }
 
 /* ---- the door ------------------------------------------------------------------------------ */
@@ -153,6 +159,8 @@ dag_status dagi_open_add(dag_context *ctx, dag_taskpool *pool, int64_t window)
     dag_status status = fresh ? dagi_door_new(pool, window) : DAG_SUCCESS;
     if (status != DAG_SUCCESS)
         return status;
+    if (fresh)
+        count_room(pool);
     status = dag_add(ctx, pool); /* refuses one that is not fresh */
     if (fresh && status != DAG_SUCCESS)
         dagi_door_free(pool);
