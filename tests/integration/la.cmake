@@ -4,11 +4,15 @@ if(NOT TARGET dag_la)
 endif()
 
 # The tests that the table of routines names. Without an argument such a program takes a part of its
-# cases, with `full` all of them; where it wants other words, they stand here.
+# cases, with `full` all of them; where it wants other words, they stand here. Under the sanitizers, which see
+# nothing in many small tiles that they do not see in some, it is `few` for the longest.
 set(part_potrf pairs)
 set(part_blas3 some)
 set(few_potrf small)
 set(few_blas3 few)
+set(sanitized_lu few)
+set(sanitized_qr few)
+set(sanitized_inverse few)
 set(limit_potrf 300)
 set(full_limit_potrf 3000)
 set(full_limit_blas3 6000)
@@ -29,8 +33,13 @@ foreach(test IN LISTS DAG_ROUTINE_TESTS)
         dag_add_mpi_test(${test}_matrix_full_np${np} NP ${np} THREADS 1
             COMMAND ${test}_matrix full LABELS full TIMEOUT ${full_limit})
     endforeach()
-    dag_add_mpi_test(${test}_matrix_threads NP 2 THREADS 2 COMMAND ${test}_matrix ${few_${test}}
-        LABELS sanitize)
+    set(words ${few_${test}})
+    if(DAG_SANITIZE AND DEFINED sanitized_${test})
+        dag_add_mpi_test(${test}_matrix_threads_full NP 2 THREADS 2 COMMAND ${test}_matrix ${words}
+            LABELS sanitize full)
+        set(words ${sanitized_${test}})
+    endif()
+    dag_add_mpi_test(${test}_matrix_threads NP 2 THREADS 2 COMMAND ${test}_matrix ${words} LABELS sanitize)
 endforeach()
 
 # Batches, with each instruction set that the processor has.
@@ -122,9 +131,13 @@ dag_add_mpi_test(sparse_potrf_wide NP 1 EXIT 1 OUTPUT "wide.mtx: 2 x 3: the patt
 dag_add_mpi_test(la_parts_threads NP 2 THREADS 2 COMMAND la_parts 2 LABELS sanitize)
 
 foreach(np IN ITEMS 1 2 4 6)
+    set(labels sanitize)
+    if(np EQUAL 2 OR np EQUAL 4) # potrf_matrix_threads and la_api_threads have two ranks
+        set(labels ${DAG_SANITIZE_FULL})
+    endif()
     dag_add_mpi_test(potrf_matrix_small_np${np} NP ${np} THREADS 1 COMMAND potrf_matrix small
-        LABELS sanitize)
-    dag_add_mpi_test(la_api_np${np} NP ${np} THREADS 1 COMMAND la_api LABELS sanitize)
+        LABELS ${labels})
+    dag_add_mpi_test(la_api_np${np} NP ${np} THREADS 1 COMMAND la_api LABELS ${labels})
     dag_add_mpi_test(refine_matrix_np${np} NP ${np} THREADS 1 COMMAND refine_matrix)
     dag_add_mpi_test(refine_matrix_full_np${np} NP ${np} THREADS 1 COMMAND refine_matrix full
         LABELS full TIMEOUT 1200)

@@ -11,6 +11,8 @@
 # reduced runs of the sanitizer builds; asan, for what has one thread, into that of the address sanitizer
 # alone; full keeps it out of everything but `tools/test --full`; live are the fuzzers, tests only in a
 # build with DAG_FUZZ_SECONDS.
+# ${DAG_SANITIZE_FULL} is for what differs from its neighbours in sizes or numbers of ranks alone: it runs in
+# the release build, in those of the sanitizers only with `tools/test --full`.
 # A long test looks at DAGCC_TEST_FULL=1, set by `tools/test --full` (variables DAG_* are settings of the
 # runtime, which refuses those it does not know).
 # A test that cannot run on this machine ends with status 77 and says why: it counts as skipped.
@@ -55,6 +57,11 @@ else()
     list(APPEND DAG_TEST_ENVIRONMENT "MPIRUN=none")
 endif()
 
+set(DAG_SANITIZE_FULL sanitize)
+if(DAG_SANITIZE)
+    list(APPEND DAG_SANITIZE_FULL full) # the presets take nothing but sanitize
+endif()
+
 # Four for what else the machine may do, and the slow-down of a sanitizer, as its makers state it for the
 # worst case.
 set(DAG_TIMEOUT_FACTOR 4)
@@ -80,7 +87,8 @@ function(dag_test_properties name labels timeout environment)
         SKIP_RETURN_CODE 77
         COST ${timeout}
         ENVIRONMENT "DAGCC_PROOF_CACHE=off;${DAG_TEST_ENVIRONMENT};${environment}")
-    if(DAG_SANITIZE MATCHES "address" AND "asan" IN_LIST labels) # no MPI is there, and whole stacks are slow
+    # No MPI is there, and whole stacks are slow.
+    if(DAG_SANITIZE MATCHES "address" AND NOT "integration" IN_LIST labels AND labels MATCHES "asan|unit")
         set_tests_properties(${name} PROPERTIES
             ENVIRONMENT_MODIFICATION "ASAN_OPTIONS=string_append::fast_unwind_on_malloc=1")
     endif()

@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 MPIRUN, BIN, MOST, DATA = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+FULL = os.environ.get("DAGCC_TEST_FULL") == "1"
 RANKS = [n for n in (1, 2, 4, 6) if n <= MOST]
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)),
                        "../../../dsl-examples/routines.def")) as table:

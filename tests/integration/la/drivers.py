@@ -8,7 +8,7 @@ import re
 import subprocess
 from unittest import mock
 
-from driver_case import BIN, PRODUCTS, RANKS, ROUTINES, Case, main, run
+from driver_case import BIN, FULL, PRODUCTS, RANKS, ROUTINES, Case, main, run
 
 MANUAL = os.path.join(BIN, "../man/dag_drivers.1")
 DRIVERS = ["dag_" + name for name in ROUTINES]
@@ -162,7 +162,8 @@ class Results(Case):
                 with self.subTest(ranks=ranks, prec=prec, uplo=uplo, layout=layout):
                     args = ["--n", 150, "--nb", 40, "--prec", prec, "--uplo", uplo, "--layout",
                             layout, "--check", "--seed", k]
-                    self.good("dag_potrf", *args, ranks=ranks)
+                    if FULL or k // 3 % 2:  # its factors are those that dag_posv solves with
+                        self.good("dag_potrf", *args, ranks=ranks)
                     r, = self.good("dag_posv", *args, "--nrhs", 1 + k, ranks=ranks)
                     self.assertLess(r["normwise"], 1e-14 if prec in "dz" else 1e-5)
 

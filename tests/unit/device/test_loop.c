@@ -201,9 +201,11 @@ static void check(const run *r, graph g, int64_t rows, int64_t tile)
     failures += !right;
 }
 
-/* Devices of 64 MiB, all of them used, in an order after the seed. */
-#define DEVICES(n, s)                                                                              \
-    .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s}
+/* All that the graphs use fits, by far. It is made anew for each run, and a sanitizer marks all of it. */
+#define ROOM ((size_t)2 << 20)
+
+/* Devices that have ROOM, all of them used, in an order after the seed. */
+#define DEVICES(n, s) .gpus = n, .loop = {.devices = n, .memory = ROOM, .seed = s}
 
 /* However many tasks fetch an element, each device gets it once; a writer's own copy of what others
  * read comes apart. On one rank, with memory for everything. */
@@ -247,7 +249,7 @@ static void check_crowded(int64_t rows, int64_t tile)
 }
 
 #define KINDS_OF(n, one, other, s)                                                                 \
-    .gpus = n, .loop = {.devices = one, .others = other, .memory = (size_t)64 << 20, .seed = s}
+    .gpus = n, .loop = {.devices = one, .others = other, .memory = ROOM, .seed = s}
 
 /* Devices of two kinds in one process: each task runs where it has a body, its inputs go from kind to kind
  * through the host, and whatever touches another kind's ends the program (loop_backend.c). */
@@ -290,10 +292,10 @@ static void check_kinds_places(int64_t tiles, int64_t tile)
 
 /* Calls that give this result; a call upon which a device is lost. */
 #define FAULT(n, s, which, at, n_times, what_result)                                               \
-    .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s, .call = which,        \
+    .gpus = n, .loop = {.devices = n, .memory = ROOM, .seed = s, .call = which,                    \
                         .fail_at = at, .times = n_times, .result = what_result}
 #define LOSS(n, s, which, at)                                                                      \
-    .gpus = n, .loop = {.devices = n, .memory = (size_t)64 << 20, .seed = s, .call = which,        \
+    .gpus = n, .loop = {.devices = n, .memory = ROOM, .seed = s, .call = which,                    \
                         .fail_at = at, .times = 1, .lose = 1}
 
 /* A result is saved late, while another device has a copy and its own needs the room; or not at all. */
@@ -413,8 +415,7 @@ static void draw(run *r, int64_t seed, char *texts)
     uint64_t x = (uint64_t)seed * UINT64_C(0x9e3779b97f4a7c15);
     *r = (run){.what = texts, .memory = memories[(x >> 8) % 6], .expect = DAG_SUCCESS};
     r->gpus = 1 + (int)((x >> 16) % 3);
-    r->loop = (loop_options){.devices = r->gpus, .memory = (size_t)64 << 20,
-                             .seed = (uint64_t)seed + 1};
+    r->loop = (loop_options){.devices = r->gpus, .memory = ROOM, .seed = (uint64_t)seed + 1};
     r->policy = (x >> 20) % 3 == 0 ? 2 : (int64_t)(3 + (x >> 24) % 1000);
     int threads = 1 + (int)((x >> 34) % 4), chaos = (x >> 40) % 2 ? (int)seed + 1 : 0;
     snprintf(texts + 64, 16, "%d", threads);
