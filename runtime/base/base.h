@@ -218,6 +218,18 @@ static inline uint64_t dagi_ticks(void)
 #endif
 }
 
+/* What a worker has done, ever; written by it alone, read by all. */
+typedef struct dagi_done {
+    _Atomic int64_t completed; /* tasks */
+    _Atomic int64_t given;     /* tasks to pools that are open */
+} dagi_done;
+
+static inline int64_t dagi_done_sum(const dagi_done *d)
+{
+    return atomic_load_explicit(&d->completed, memory_order_relaxed) +
+           atomic_load_explicit(&d->given, memory_order_relaxed);
+}
+
 /* Add one to a count that one thread alone writes. On x86 this is one instruction, as a plain increment
  * is; compilers make three of an atomic load and store. */
 static inline void dagi_count_one(_Atomic int64_t *count)

@@ -167,7 +167,7 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
         lose(w, d);
         events++;
     }
-    if (events == 0 && atomic_load_explicit(&dagi_runner(w)->completed, memory_order_relaxed) >
+    if (events == 0 && atomic_load_explicit(&dagi_runner(w)->done.completed, memory_order_relaxed) >
                            dagi_runner(w)->counted)
         dagi_flush(w); /* somebody may wait for the end */
     dagi_stats_round(d);

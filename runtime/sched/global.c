@@ -81,6 +81,11 @@ static int64_t global_ready(const dag_context *ctx)
     return atomic_load_explicit(&q->count, memory_order_relaxed);
 }
 
+static int64_t global_own(const struct dagi_worker *w)
+{
+    return global_ready(w->ctx);
+}
+
 const dagi_sched_ops dagi_sched_global = {
     .name = "global",
     .init = global_init,
@@ -91,4 +96,5 @@ const dagi_sched_ops dagi_sched_global = {
     .above = global_above,
     .some = global_some,
     .ready = global_ready,
+    .own = global_own,
 };

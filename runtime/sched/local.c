@@ -22,6 +22,7 @@ struct local {
     _Alignas(DAGI_LINE) const struct dagi_worker *owner; /* fixed */
     int nvictims;     /* fixed */
     int older;        /* fixed: the nearest victim that was created before; -1: none */
+    _Atomic int brief; /* 1: its tasks are too short for others; the owner's */
     _Atomic int left; /* whom the owner leaves its tasks to: 1 + worker, or 0; the owner's */
     uint64_t turn;    /* the owner's: when it last asked whether to */
     dagi_thief thief; /* the owner's */
@@ -67,6 +68,7 @@ static dag_status local_init(dag_context *ctx)
         mine->nvictims = 0;
         mine->older = -1;
         atomic_store_explicit(&mine->left, 0, memory_order_relaxed);
+        atomic_store_explicit(&mine->brief, 0, memory_order_relaxed);
         mine->turn = 0;
         mine->thief = (dagi_thief){0};
         dagi_runner(dagi_tasks(ctx)->workers[i])->queue = mine;
@@ -138,6 +140,13 @@ static int left_to(const struct local *its)
     return atomic_load_explicit(&its->left, memory_order_relaxed);
 }
 
+static void heed_brief(struct local *mine, int victim, uint64_t now)
+{
+    const struct local *its = mine->victims[victim];
+    if (atomic_load_explicit(&its->brief, memory_order_relaxed))
+        dagi_thief_leave(&mine->thief, victim, now, &dagi_runner(its->owner)->done);
+}
+
 /* Nonzero when w may take tasks of that worker, if there are any. Whether it should is measured
  * (thief.h); where there are more workers than cores a measurement means nothing. */
 static bool may_steal(struct dagi_worker *w, int victim, uint64_t now, int *away)
@@ -145,16 +154,18 @@ static bool may_steal(struct dagi_worker *w, int victim, uint64_t now, int *away
     struct local *mine = dagi_runner(w)->queue, *its = mine->victims[victim];
     if (now && left_to(its) == w->index + 1)
         now = 0; /* nothing to measure */
+    else if (now)
+        heed_brief(mine, victim, now);
     if (now && dagi_thief_looks(&mine->thief, victim) &&
-        !dagi_thief_steals(&mine->thief, victim, now, dagi_runner(w)->completed,
-                           &dagi_runner(its->owner)->completed)) {
+        !dagi_thief_steals(&mine->thief, victim, now, &dagi_runner(w)->done,
+                           &dagi_runner(its->owner)->done)) {
         *away = 1;
         return false;
     }
     if (atomic_load_explicit(&its->queue.count, memory_order_relaxed) == 0)
         return false;
-    if ((now && !dagi_thief_steals(&mine->thief, victim, now, dagi_runner(w)->completed,
-                                   &dagi_runner(its->owner)->completed)) ||
+    if ((now && !dagi_thief_steals(&mine->thief, victim, now, &dagi_runner(w)->done,
+                                   &dagi_runner(its->owner)->done)) ||
         dagi_chaos(w, 4)) {
         *away = 1;
         return false;
@@ -209,6 +220,8 @@ static int local_leaves(struct dagi_worker *w, const struct dag_task *next)
     int left = left_to(mine), to = 0;
     bool short_turn = now - mine->turn < SHORT_TURN;
     mine->turn = now;
+    if (mine->older >= 0)
+        heed_brief(mine, mine->older, now);
     if (left && dagi_thief_waits(t, now))
         return 1;
     if (!left && dagi_thief_free(t, now))
@@ -218,8 +231,8 @@ static int local_leaves(struct dagi_worker *w, const struct dag_task *next)
     if ((left || short_turn) && victim >= 0 && plain) {
         struct local *its = mine->victims[victim];
         if (!left_to(its) && (dagi_thief_waits(t, now) ||
-                              !dagi_thief_steals(t, victim, now, dagi_runner(w)->completed,
-                                                 &dagi_runner(its->owner)->completed)))
+                              !dagi_thief_steals(t, victim, now, &dagi_runner(w)->done,
+                                                 &dagi_runner(its->owner)->done)))
             to = its->owner->index + 1;
     }
     if (to != left)
@@ -249,6 +262,24 @@ static int64_t local_ready(const dag_context *ctx)
     return count;
 }
 
+static void local_brief(struct dagi_worker *w, int brief)
+{
+    struct local *mine = dagi_runner(w)->queue;
+    if (atomic_load_explicit(&mine->brief, memory_order_relaxed) != brief)
+        atomic_store_explicit(&mine->brief, brief, memory_order_relaxed);
+}
+
+static int64_t local_own(const struct dagi_worker *w)
+{
+    const struct local *mine = dagi_runner(w)->queue;
+    int64_t count = atomic_load_explicit(&mine->queue.count, memory_order_relaxed);
+    for (int k = 0; k < mine->nvictims; k++) {
+        if (left_to(mine->victims[k]) == w->index + 1)
+            count += atomic_load_explicit(&mine->victims[k]->queue.count, memory_order_relaxed);
+    }
+    return count;
+}
+
 const dagi_sched_ops dagi_sched_local = {
     .name = "local",
     .init = local_init,
@@ -260,4 +291,6 @@ const dagi_sched_ops dagi_sched_local = {
     .above = local_above,
     .some = local_some,
     .ready = local_ready,
+    .own = local_own,
+    .brief = local_brief,
 };

@@ -36,6 +36,11 @@ typedef struct dagi_sched_ops {
     int (*some)(struct dagi_worker *w);
     /* About how many tasks are ready. Cheap, from any thread. */
     int64_t (*ready)(const dag_context *ctx);
+    /* About how many of them are w's, or were left to it. */
+    int64_t (*own)(const struct dagi_worker *w);
+    /* w says whether its tasks take less time than others would lose with them; those leave them alone then,
+     * as long as w gets on. NULL: it does not matter. */
+    void (*brief)(struct dagi_worker *w, int brief);
 } dagi_sched_ops;
 
 /* Keeps tasks that a scheduler has no memory for, where a worker looks before its queue. */

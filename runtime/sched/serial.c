@@ -422,6 +422,11 @@ static int64_t serial_ready(const dag_context *ctx)
     return (int64_t)s->count;
 }
 
+static int64_t serial_own(const struct dagi_worker *w)
+{
+    return serial_ready(w->ctx);
+}
+
 const dagi_sched_ops dagi_sched_serial = {
     .name = "serial",
     .init = serial_init,
@@ -432,4 +437,5 @@ const dagi_sched_ops dagi_sched_serial = {
     .above = serial_above,
     .some = serial_some,
     .ready = serial_ready,
+    .own = serial_own,
 };

@@ -15,6 +15,9 @@ enum { LATE_LOOK = 3 * DAGI_THIEF_LOOK, LONG_WINDOW = 1000000 };
 /* Time without a completed task after which the victim is taken to be at a long one. Interrupts
  * take 3 to 5 us on a virtual machine. */
 enum { STANDSTILL = 2 * DAGI_THIEF_LOOK };
+/* So many times as long where the victim says that its tasks are short: it is not hindered by looks then, and what
+ * keeps it that long is a task. */
+enum { PATIENT = 8 };
 /* Average time of a task from which on it is stolen without further ado; of two workers that may
  * hinder each other from which on it is not tried what one would take. */
 enum { LONG_TASK = 1000, LONG_HINDERED_TASK = 8000 };
@@ -32,7 +35,7 @@ static void take_counts(dagi_thief *t, uint64_t now, int64_t own, int64_t victim
 
 static bool look_again(dagi_thief *t, uint64_t now, int64_t victims)
 {
-    t->look = now + DAGI_THIEF_LOOK;
+    t->look = now + (t->patient ? PATIENT : 1) * DAGI_THIEF_LOOK;
     t->last_time = now;
     t->last_victims = victims;
     return false;
@@ -40,6 +43,7 @@ static bool look_again(dagi_thief *t, uint64_t now, int64_t victims)
 
 static bool begin_together(dagi_thief *t, uint64_t now, int64_t own, int64_t victims)
 {
+    t->patient = false;
     t->phase = DAGI_THIEF_TOGETHER;
     t->trial = now;
     t->look = 0;
@@ -60,6 +64,7 @@ static bool begin_alone(dagi_thief *t, uint64_t now, int64_t own, int64_t victim
 
 static bool begin_free(dagi_thief *t, uint64_t until)
 {
+    t->patient = false;
     t->phase = DAGI_THIEF_FREE;
     t->look = 0;
     t->until = until;
@@ -145,9 +150,10 @@ static bool look_alone(dagi_thief *t, uint64_t now, int64_t own, int64_t victims
 static bool look_away(dagi_thief *t, uint64_t now, int64_t own, int64_t victims)
 {
     if (victims == t->last_victims) {
-        if (now - t->last_time >= STANDSTILL)
+        uint64_t standstill = (t->patient ? PATIENT : 1) * STANDSTILL;
+        if (now - t->last_time >= standstill)
             return true; /* it is at a long task; the phase goes on behind it */
-        t->look = t->last_time + STANDSTILL;
+        t->look = t->last_time + standstill;
         return false;
     }
     bool slow = (victims - t->last_victims) * LONG_TASK < (int64_t)(now - t->last_time);
@@ -159,8 +165,7 @@ static bool look_away(dagi_thief *t, uint64_t now, int64_t own, int64_t victims)
     return begin_together(t, now, own, victims);
 }
 
-static bool decide(dagi_thief *t, int victim, uint64_t now, int64_t own,
-                   const _Atomic int64_t *completed)
+static bool decide(dagi_thief *t, int victim, uint64_t now, const dagi_done *done, const dagi_done *its)
 {
     if (dagi_thief_free(t, now))
         return true;
@@ -169,7 +174,7 @@ static bool decide(dagi_thief *t, int victim, uint64_t now, int64_t own,
             begin_free(t, now);
         return true;
     }
-    int64_t victims = atomic_load_explicit(completed, memory_order_relaxed);
+    int64_t own = dagi_done_sum(done), victims = dagi_done_sum(its);
     switch (t->phase) {
     case DAGI_THIEF_FREE:
         t->victim = victim;
@@ -181,11 +186,23 @@ static bool decide(dagi_thief *t, int victim, uint64_t now, int64_t own,
 }
 
 /* What others rely on: a phase in which nothing is stolen ends, however late its looks are. */
-bool dagi_thief_steals(dagi_thief *t, int victim, uint64_t now, int64_t own,
-                       const _Atomic int64_t *completed)
+bool dagi_thief_steals(dagi_thief *t, int victim, uint64_t now, const dagi_done *own,
+                       const dagi_done *victims)
 {
-    bool steals = decide(t, victim, now, own, completed);
+    bool steals = decide(t, victim, now, own, victims);
     assert(steals || t->look != 0);
     assert(steals || t->phase != DAGI_THIEF_ALONE || now - t->alone_since <= MOST_ALONE);
     return steals;
+}
+
+void dagi_thief_leave(dagi_thief *t, int victim, uint64_t now, const dagi_done *victims)
+{
+    if (t->phase == DAGI_THIEF_AWAY)
+        return;
+    t->victim = victim;
+    t->phase = DAGI_THIEF_AWAY;
+    t->until = now + LONGEST_PAUSE;
+    t->slow_looks = 0;
+    t->patient = true;
+    look_again(t, now, dagi_done_sum(victims));
 }

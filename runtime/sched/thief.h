@@ -3,24 +3,28 @@
  * done more slowly by two workers than by one. How long lines take is not known beforehand, and on
  * a virtual machine it changes, so a thief finds out: it compares how many tasks its victim and it
  * complete together with how many the victim completes alone, and stays away for a while where
- * together is not better.
+ * together is not better. A task that is given to an open pool counts as one that is completed: who
+ * gives tasks gets on, and may be hindered in it.
  *
- * The decision is a function of what the thief sees: the time, its count of completed tasks and its
- * victim's. It goes round these phases:
+ * The decision is a function of what the thief sees: the time, what it has done and what its victim
+ * has. It goes round these phases:
  *   free      it steals; from `until` on the next theft, or turn of its own tasks, begins a trial
  *   together  it steals, and the tasks of both are counted: first half of the trial
  *   alone     it only looks at the victim's count now and then: second half
  *   away      the same, until `until`: then there is a new trial
  * The longer the outcome has been the same, the longer it is until the next trial.
  *
+ * Where the victim itself says that its tasks are short there is no trial: the thief goes away.
+ *
  * What others may rely on, whatever has been found out: of a victim with tasks that completes none
- * it steals within 3 * DAGI_THIEF_LOOK, and again and again until it completes one; and a phase
- * away is over after 20 ms, a phase alone after 1.2 ms.
+ * it steals within 3 * DAGI_THIEF_LOOK (24 if the victim says so), and again and again until it completes
+ * one; and a phase away is over after 20 ms, a phase alone after 1.2 ms.
  */
 #ifndef DAGI_THIEF_H
 #define DAGI_THIEF_H
 
-#include <stdatomic.h>
+#include "../base/base.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -43,6 +47,7 @@ typedef struct dagi_thief {
     double alone;           /* tasks per nanosecond in the one before; 0: this is the first */
     uint64_t last_time;     /* of the last look, and the victim's count then */
     int64_t last_victims;
+    bool patient;           /* phase away: the victim says that its tasks are short */
     int slow_looks;         /* phase away: looks in a row at tasks that are not short */
     bool away_last;         /* outcome of the last trial */
     uint64_t times;         /* how many times as long as the trial was what it led to; 0: none */
@@ -66,9 +71,11 @@ static inline bool dagi_thief_looks(const dagi_thief *t, int victim)
     return t->look != 0 && victim == t->victim;
 }
 
-/* Now that it would: may it steal from this victim, or go on with what it has? `own` tasks are
- * completed by the thief, *completed by the victim, read only when it matters. */
-bool dagi_thief_steals(dagi_thief *t, int victim, uint64_t now, int64_t own,
-                       const _Atomic int64_t *completed);
+/* Now that it would: may it steal from this victim, or go on with what it has? What both have done is
+ * read only when it matters. */
+bool dagi_thief_steals(dagi_thief *t, int victim, uint64_t now, const dagi_done *own,
+                       const dagi_done *victims);
+/* Away, without a trial: the victim says that its tasks are too short for others. */
+void dagi_thief_leave(dagi_thief *t, int victim, uint64_t now, const dagi_done *victims);
 
 #endif

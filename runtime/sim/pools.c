@@ -276,7 +276,7 @@ static void conclude(struct dagi_sim *s, dagi_sim_pool *p)
             s->rank[r].app = p->part[r].over;
     dagi_sim_become(s, 0, pool);
     struct dagi_runner *runner = dagi_runner(dagi_sim_worker(s));
-    runner->counted = atomic_load_explicit(&runner->completed, memory_order_relaxed);
+    runner->counted = atomic_load_explicit(&runner->done.completed, memory_order_relaxed);
     dag_status status = dagi_pool(pool)->status;
     int64_t info = dagi_pool(pool)->info;
     char *message = dagi_pool(pool)->message;

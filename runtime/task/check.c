@@ -192,7 +192,7 @@ const char *dagi_runner_check(const struct dagi_worker *w)
         return "it holds control back";
     if (r->overflow)
         return "it keeps tasks that its queue had no room for";
-    if (r->count_pool || r->renames || r->counted != atomic_load(&r->completed))
+    if (r->count_pool || r->renames || r->counted != atomic_load(&r->done.completed))
         return "it has not handed in its counts";
     for (int c = 0; c < DAGI_TASK_CLASSES; c++) {
         int count = 0;

@@ -197,7 +197,7 @@ DAGI_HOT struct dag_task *dagi_ready_here(struct dagi_worker *w, struct dag_task
 DAGI_HOT void dagi_completed(struct dagi_worker *w, struct dag_task *t)
 {
     dagi_task_free(w, t, dagi_pool(t->pool)->classes[t->cls->id].memory_class);
-    dagi_count_one(&dagi_runner(w)->completed);
+    dagi_count_one(&dagi_runner(w)->done.completed);
 }
 
 /* Flows of data. */

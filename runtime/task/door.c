@@ -46,6 +46,7 @@ static inline void count_given(struct dagi_worker *w, struct dagi_pool *p)
     enum { AHEAD = 64 };
     p->door->given++;
     p->door->room--;
+    dagi_count_one(&dagi_runner(w)->done.given);
     if (p->door->paid-- == 0) {
         atomic_fetch_add_explicit(&p->open, AHEAD, memory_order_relaxed); /* the door's share keeps it */
         p->door->paid += AHEAD;

@@ -63,6 +63,9 @@ struct dagi_door {
     int abandoned;     /* 1: what waited is dropped, what is given is forgotten */
     uint32_t turn;     /* calls, to look after messages now and then */
     int64_t paid;      /* so many tasks that are still to be given count in the pool's `open` already */
+    int brief;         /* 1: when the giver last ran some between two that it gave, tasks took little time */
+    int doubt;         /* 1: more than that, then */
+    int patience;      /* so many looks at its queue before it runs some again */
 
     /* -- fixed once the pool is open */
     int unlocked;      /* 1: one thread, and nobody else looks: `lock` is not taken */

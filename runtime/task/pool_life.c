@@ -33,7 +33,7 @@ void dagi_pool_count(struct dagi_worker *w, dag_taskpool *pool, int64_t count, i
 void dagi_flush(struct dagi_worker *w)
 {
     struct dagi_runner *r = dagi_runner(w);
-    int64_t completed = atomic_load_explicit(&r->completed, memory_order_relaxed);
+    int64_t completed = atomic_load_explicit(&r->done.completed, memory_order_relaxed);
     int64_t count = completed - r->counted;
     dag_taskpool *pool = r->count_pool;
     r->counted = completed;

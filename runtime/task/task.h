@@ -94,15 +94,15 @@ struct dagi_control {
 #define DAGI_GIVEN (UINT32_C(1) << 31)
 _Static_assert(DAG_MAX_LOCALS < 31, "it is no local");
 
-/* A worker, as far as tasks need it. All but `completed` is the owner's. */
+/* A worker, as far as tasks need it. All but `done` is the owner's. */
 struct dagi_runner {
     struct dagi_worker worker; /* first */
     struct dagi_fanout *fanout;   /* comm's; NULL with one rank */
     struct dagi_driver *driver;   /* device's; NULL without devices */
     struct dagi_watched *watched; /* watch's: what it is at; NULL = nobody observes */
     void *queue;                  /* the scheduler's; guarded as sched/ says */
-    dag_taskpool *count_pool; /* tasks `completed` since `counted`, not yet taken off its `open` */
-    int64_t counted;              /* value of `completed` when they were last taken off */
+    dag_taskpool *count_pool; /* tasks `done.completed` since `counted`, not yet taken off its `open` */
+    int64_t counted;              /* value of that when they were last taken off */
     int64_t renames;              /* copies made for those tasks and not yet added to the pool's */
     dagi_magazine magazine[DAGI_TASK_CLASSES];
     char *edges; /* buffer of complete.c, used as a stack */
@@ -118,9 +118,8 @@ struct dagi_runner {
     int64_t held_back;       /* tasks whose control is; struct dagi_control */
     struct dagi_control control; /* good while held_back > 0 */
 
-    /* -- shared: tasks that it has completed, ever; written by the owner alone, read by all. On a
-     *    line of its own, which a thief takes away now and then (sched/thief.h). */
-    _Alignas(DAGI_LINE) _Atomic int64_t completed;
+    /* -- shared. On a line of its own, which a thief takes away now and then (sched/thief.h). */
+    _Alignas(DAGI_LINE) dagi_done done;
 };
 
 static inline struct dagi_runner *dagi_runner(const struct dagi_worker *w)

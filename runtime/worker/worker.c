@@ -139,7 +139,7 @@ static inline bool attention_is_due(struct dagi_worker *w)
 /* Time to ask the scheduler whether to go on? */
 static inline bool turn_is_over(const struct dagi_worker *w)
 {
-    int64_t completed = atomic_load_explicit(&dagi_runner(w)->completed, memory_order_relaxed);
+    int64_t completed = atomic_load_explicit(&dagi_runner(w)->done.completed, memory_order_relaxed);
     return completed % DAGI_SCHED_TURN == 0 && !dagi_tasks(w->ctx)->single;
 }
 

@@ -32,8 +32,8 @@ enum { THEFT = 500 };
 
 static bool may_go_on(world *w)
 {
-    _Atomic int64_t completed = (int64_t)w->victims;
-    return dagi_thief_steals(&w->thief, 3, w->now, (int64_t)w->own, &completed);
+    const dagi_done own = {.completed = (int64_t)w->own}, its = {.completed = (int64_t)w->victims};
+    return dagi_thief_steals(&w->thief, 3, w->now, &own, &its);
 }
 
 static void step(world *w)
@@ -178,15 +178,42 @@ END_TEST
 START_TEST(an_outcome_is_about_one_victim)
 {
     double stealing;
-    _Atomic int64_t completed = 5;
+    const dagi_done own = {.completed = 0}, its = {.completed = 5};
     world w = {.now = 1000000, .alone = 4, .together = 2};
     run(&w, 20, &stealing);
     while (w.thief.phase != DAGI_THIEF_AWAY)
         step(&w);
     ck_assert(dagi_thief_looks(&w.thief, 3));
     ck_assert(!dagi_thief_looks(&w.thief, 2));
-    ck_assert(dagi_thief_steals(&w.thief, 2, w.thief.look, (int64_t)w.own, &completed));
+    ck_assert(dagi_thief_steals(&w.thief, 2, w.thief.look, &own, &its));
     ck_assert_int_eq(w.thief.phase, DAGI_THIEF_AWAY);
+}
+END_TEST
+
+START_TEST(leaves_alone_who_asks_for_it)
+{
+    const dagi_done own = {.completed = 0};
+    dagi_done its = {.completed = 5};
+    dagi_thief t = {.phase = DAGI_THIEF_FREE};
+    uint64_t now = 1000000, begin = now;
+    dagi_thief_leave(&t, 3, now, &its);
+    ck_assert_int_eq(t.phase, DAGI_THIEF_AWAY);
+    while (t.look < begin + 20000000) { /* it gives tasks, and completes none */
+        ck_assert_uint_eq(t.look, now + 8 * DAGI_THIEF_LOOK);
+        now = t.look;
+        dagi_thief_leave(&t, 3, now, &its); /* nothing new */
+        atomic_fetch_add(&its.given, 100);
+        ck_assert(!dagi_thief_steals(&t, 3, now, &own, &its));
+    }
+    atomic_fetch_add(&its.given, 100);
+    ck_assert(dagi_thief_steals(&t, 3, t.look, &own, &its));
+    ck_assert_int_eq(t.phase, DAGI_THIEF_TOGETHER);
+    ck_assert(!t.patient);
+    dagi_thief_leave(&t, 3, now, &its);
+    begin = now;
+    for (now = t.look; !dagi_thief_steals(&t, 3, now, &own, &its); now = t.look)
+        ck_assert_uint_gt(t.look, now);
+    ck_assert_uint_eq(now, begin + 16 * DAGI_THIEF_LOOK); /* it stands still */
 }
 END_TEST
 
@@ -231,7 +258,7 @@ static void stay_away(int who)
     uint64_t hour = UINT64_C(3600000000000), now = dagi_now();
     mine->thief = (dagi_thief){.phase = DAGI_THIEF_AWAY, .until = now + hour, .look = now + hour,
                                .last_time = now,
-                               .last_victims = atomic_load(&dagi_runner(two[1 - who])->completed)};
+                               .last_victims = atomic_load(&dagi_runner(two[1 - who])->done.completed)};
 }
 
 /* The time of its next look has come, and the other is at short tasks. */
@@ -241,7 +268,7 @@ static void may_look(int who)
     uint64_t now = dagi_now();
     mine->thief.look = now;
     mine->thief.last_time = now - DAGI_THIEF_LOOK;
-    atomic_fetch_add(&dagi_runner(two[1 - who])->completed, 1000000);
+    atomic_fetch_add(&dagi_runner(two[1 - who])->done.completed, 1000000);
 }
 
 static struct dag_task *push(int who, struct dag_task *task, int64_t priority)
@@ -272,6 +299,25 @@ START_TEST(takes_what_was_left_to_it)
                 push(1, stolen, 0);
         }
     }
+    end_two_workers(ctx);
+}
+END_TEST
+
+START_TEST(takes_nothing_that_is_brief)
+{
+    dag_context *ctx = two_workers();
+    struct dag_task task;
+    push(0, &task, 0);
+    dagi_sched_local.brief(two[0], 1);
+    int away = 0;
+    ck_assert_ptr_null(dagi_sched_local.steal(two[1], &away));
+    ck_assert_int_eq(away, 1);
+    may_look(1);
+    ck_assert_ptr_null(dagi_sched_local.steal(two[1], &away));
+    dagi_sched_local.brief(two[0], 0);
+    struct local *mine = dagi_runner(two[1])->queue;
+    mine->thief.look = mine->thief.last_time = 1; /* and worker 0 has done nothing for long */
+    ck_assert_ptr_eq(dagi_sched_local.steal(two[1], &away), &task);
     end_two_workers(ctx);
 }
 END_TEST
@@ -317,6 +363,28 @@ START_TEST(puts_down_short_tasks)
     ck_assert_int_eq(leaves(1, NULL), 1);
     dagi_tasks(ctx)->oversubscribed = 1;
     ck_assert_int_eq(leaves(1, NULL), 0);
+    end_two_workers(ctx);
+}
+END_TEST
+
+/* Without a trial, and the other sees that they are there. */
+START_TEST(puts_down_for_who_is_brief)
+{
+    dag_context *ctx = two_workers();
+    struct local *mine = dagi_runner(two[1])->queue;
+    struct dag_task task;
+    push(1, &task, 0);
+    mine->thief.until = dagi_now() + UINT64_C(3600000000000);
+    ck_assert_int_eq(leaves(1, NULL), 0);
+    ck_assert_int_eq(dagi_sched_local.own(two[0]), 0);
+    dagi_sched_local.brief(two[0], 1);
+    ck_assert_int_eq(leaves(1, NULL), 1);
+    ck_assert_int_eq(dagi_sched_local.own(two[0]), 1);
+    ck_assert_int_eq(dagi_sched_local.own(two[1]), 1);
+    /* It has come to something long, or asks no longer. */
+    mine->thief.look = mine->thief.last_time = 1;
+    ck_assert_int_eq(leaves(1, NULL), 0);
+    ck_assert_int_eq(dagi_sched_local.own(two[0]), 0);
     end_two_workers(ctx);
 }
 END_TEST
@@ -409,8 +477,11 @@ int main(void)
     tcase_add_test(t, never_waits_behind_a_long_task);
     tcase_add_test(t, steals_where_looks_are_late);
     tcase_add_test(t, an_outcome_is_about_one_victim);
+    tcase_add_test(t, leaves_alone_who_asks_for_it);
     tcase_add_test(t, takes_what_was_left_to_it);
+    tcase_add_test(t, takes_nothing_that_is_brief);
     tcase_add_test(t, puts_down_short_tasks);
+    tcase_add_test(t, puts_down_for_who_is_brief);
     tcase_add_test(t, keeps_what_has_a_priority);
     tcase_add_test(t, begins_a_trial_at_tasks_of_its_own);
     TCase *graph = tcase_create("graph");

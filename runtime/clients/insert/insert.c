@@ -227,6 +227,9 @@ static inline int prepare(insertion *s, record *r, tile *const *tiles)
 static inline int link_in(insertion *s, record *r, dag_value **old, bool *ready)
 {
     int nold = 0, missing = 0;
+    *ready = true;
+    if (r->nargs == 0)
+        return 0;
     hold(s);
     for (int a = 0; a < r->nargs; a++) {
         const argument *arg = &r->arg[a];

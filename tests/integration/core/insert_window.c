@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
@@ -66,9 +67,38 @@ static int count(struct dag_task *task, const nothing *args, const dag_tile_view
     ran++;
     return 0;
 }
-DAG_KERNEL(COUNT, nothing, count, NULL, 0, DAG_TILE_WRITE)
 
-/* Every task is ready at once, so a worker that also inserts fills the window before it runs any. */
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Too long for the inserting worker to run it at once. */
+static int count_slowly(struct dag_task *task, const nothing *args, const dag_tile_view *t)
+{
+    for (double end = seconds() + 2e-6; seconds() < end;)
+        continue;
+    return count(task, args, t);
+}
+DAG_KERNEL(COUNT_BRIEFLY, nothing, count, NULL, 0, DAG_TILE_WRITE)
+DAG_KERNEL(COUNT, nothing, count_slowly, NULL, 0, DAG_TILE_WRITE)
+
+/* What takes little time runs long before the window is full. */
+static void eager(dag_matrix *m)
+{
+    static const dag_insert_kernel *const all[] = {&COUNT_BRIEFLY};
+    dag_taskpool *pool = begin(m, 4096, all, 1);
+    ran = 0;
+    for (int64_t j = 0; j < m->nt; j++)
+        for (int64_t i = 0; i < m->mt; i++)
+            CHECK(DAG_INSERT(pool, COUNT_BRIEFLY, {0}, {&m->super, i, j}) == DAG_SUCCESS, "%s", dag_message(ctx));
+    CHECK(ran > 0, "none of %ld tasks has run", (long)(m->mt * m->nt));
+    end(pool);
+}
+
+/* Every task is ready at once, so a worker that also inserts fills the window with those it has not run. */
 static void bounded(dag_matrix *m, int64_t window, int64_t expected)
 {
     static const dag_insert_kernel *const all[] = {&COUNT};
@@ -222,6 +252,7 @@ int main(int argc, char **argv)
     dag_matrix *m = matrix(60);
     bounded(m, 0, SETTING);
     bounded(m, 5, 5);
+    eager(m);
     bounded(m, 300, dag_workers(ctx) == 1 && dag_size(ctx) == 1 ? ALONE : 300);
     dag_matrix_free(m);
     m = matrix(argc > 1 ? atoi(argv[1]) : 182);

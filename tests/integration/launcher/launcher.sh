@@ -96,4 +96,17 @@ if [ -e "$folder/started" ]; then
     failed=1
 fi
 told_to_end started
+
+# A launcher that somebody kills, as the kernel does where a control group is short of memory.
+cat >"$folder/dying" <<'TEXT'
+#!/bin/sh
+[ "$1" != --version ] || { echo 'mpirun (Open MPI) of the test'; exit; }
+kill -KILL $$
+TEXT
+chmod +x "$folder/dying"
+expect 1 "$folder/dying was ended by signal 9" env TMPDIR="$folder/tmp" MPIRUN="$folder/dying" "$mpirun" -np 1 "$rank"
+if [ -n "$(ls "$folder/tmp")" ]; then
+    echo "FAILED: the launcher is killed, left: $(ls "$folder/tmp")"
+    failed=1
+fi
 exit $failed

@@ -56,7 +56,7 @@ START_TEST(calls_out_of_order_are_refused)
     ck_assert_int_eq(dag_barrier(ctx), DAG_ERR_STATE);
     dagi_worker_enter(NULL);
     dag_taskpool_free(g.pool); /* waits */
-    ck_assert_int_eq(atomic_load(&dagi_runner(dagi_tasks(ctx)->workers[0])->completed), 10);
+    ck_assert_int_eq(atomic_load(&dagi_runner(dagi_tasks(ctx)->workers[0])->done.completed), 10);
     crew_free(ctx);
     crew_free(other);
 }

@@ -52,6 +52,7 @@ START_TEST(the_best_comes_out_first)
     ck_assert_int_eq(ops->push(w, &list), 0);
     ck_assert_ptr_null(list);
     ck_assert_int_eq(ops->ready(ctx), TASKS);
+    ck_assert_int_eq(ops->own(w), TASKS);
     int64_t before = INT64_MAX;
     for (int i = 0; i < TASKS; i++) {
         ck_assert_int_eq(ops->some(w), 1);

@@ -119,7 +119,7 @@ START_TEST(each_instance_runs_once)
         expected += i;
     }
     ck_assert_int_eq(sum, expected);
-    ck_assert_int_eq(atomic_load(&dagi_runner(w)->completed), tasks);
+    ck_assert_int_eq(atomic_load(&dagi_runner(w)->done.completed), tasks);
     for (int i = 0; i < N && kind == GRAPH_DATA_CHAINS; i++)
         ck_assert_int_eq(out[i], M);
     for (int i = 0; i < N && kind == GRAPH_DIAMOND; i++)
@@ -179,7 +179,7 @@ START_TEST(the_first_error_stays)
     ck_assert_int_eq(dagi_pool(g.pool)->status, DAG_ERR_TASK);
     ck_assert_ptr_nonnull(strstr(dagi_pool(g.pool)->message, "number 5 was told to"));
     ck_assert_int_eq(hits[6], 0); /* bodies behind it are skipped */
-    ck_assert_int_eq(atomic_load(&dagi_runner(w)->completed), 12);
+    ck_assert_int_eq(atomic_load(&dagi_runner(w)->done.completed), 12);
     dagi_pool_destroy(g.pool);
 }
 END_TEST

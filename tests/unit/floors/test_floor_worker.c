@@ -312,7 +312,7 @@ START_TEST(sleepers_are_woken)
     for (int i = 0; i < 5000 && !hand_ended(g.pool); i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     ck_assert(hand_ended(g.pool));
-    ck_assert_int_eq(atomic_load(&dagi_runner(dagi_tasks(ctx)->workers[0])->completed), 0);
+    ck_assert_int_eq(atomic_load(&dagi_runner(dagi_tasks(ctx)->workers[0])->done.completed), 0);
     dagi_pool_destroy(g.pool);
     crew_free(ctx);
 }
