@@ -12,6 +12,12 @@ static elem_t *NAME(from)(const step *s, const dag_tile_view *t, int64_t along)
     return (elem_t *)t->ptr + (s->uplo == DAG_LOWER ? along : along * t->ld);
 }
 
+/* And in the other direction. */
+static elem_t *NAME(across)(const step *s, const dag_tile_view *t, int64_t along)
+{
+    return (elem_t *)t->ptr + (s->uplo == DAG_LOWER ? along * t->ld : along);
+}
+
 BODY(potrf)
 {
     const step *s = args;
@@ -42,6 +48,26 @@ static size_t NAME(potrf_room)(const void *args, const dag_tile_view *t)
 {
     const step *s = args;
     return FN(dev_potrf_workspace)(s->uplo, extent_of(s, t).width);
+}
+
+/* Columns, W. */
+BODY(pack)
+{
+    const step *s = args;
+    const dag_tile_view *w = &t[1];
+    (void)task;
+    FN(lacpy)(DAG_REGION_FULL, (int)t->m, (int)t->n, t->ptr, (int)t->ld, NAME(across)(s, w, s->top), (int)w->ld);
+    return 0;
+}
+
+ENQUEUE(pack)
+{
+    const step *s = args;
+    const dag_tile_view *w = &t[1];
+    (void)task;
+    FN(dev_geadd)(queue, DAG_NO_TRANS, (int)t->m, (int)t->n, 1, t->ptr, (int)t->ld, 0, NAME(across)(s, w, s->top),
+                  (int)w->ld);
+    return 0;
 }
 
 BODY(trsm)

@@ -57,6 +57,24 @@ dag_status two_sizes_tile(dag_context *ctx, const options *o, int64_t m, int64_t
     return DAG_SUCCESS;
 }
 
+static const char *form_of(dag_split_update update)
+{
+    return update == DAG_SPLIT_BY_TILE ? "tile" : "column";
+}
+
+static const char *place_of(dag_split_placement placement)
+{
+    return placement == DAG_SPLIT_STATIC ? "static" : "cost";
+}
+
+/* How it updates, which products have but one way for, and where tasks are. */
+static void print_way(dag_split_update update, dag_split_placement placement)
+{
+    if (!chosen.product)
+        printf(", updates by %s", form_of(update));
+    printf(", placement %s", place_of(placement));
+}
+
 void two_sizes_text(const options *o, const report *r)
 {
     const dag_split_choice *c = &chosen.choice;
@@ -67,9 +85,12 @@ void two_sizes_text(const options *o, const report *r)
         printf("%" PRId64 " narrow tiles of %" PRId64 " in each of %" PRId64, c->s, c->b, c->nb);
     else
         printf("tiles of one size, %" PRId64, c->nb);
-    if (c->seconds > 0)
-        printf(", predicted %.4g s; of the best single size, %" PRId64 ", %.4g s", c->seconds, c->uniform_nb,
-               c->uniform_seconds);
+    if (c->seconds > 0) {
+        print_way(c->update, c->placement);
+        printf(", predicted %.4g s; of the best single size, %" PRId64, c->seconds, c->uniform_nb);
+        print_way(c->uniform_update, c->uniform_placement);
+        printf(", %.4g s", c->uniform_seconds);
+    }
     if (c->seconds > 0 && o->report)
         printf("; the run took %.3g times the prediction", r->seconds / c->seconds);
     printf("\n");
@@ -82,8 +103,10 @@ void two_sizes_json(void)
         return;
     printf(", \"split_taken\": \"%" PRId64 ",%" PRId64 "\"", c->s, c->b);
     if (c->seconds > 0) {
+        printf(", \"split_form\": \"%s\", \"split_place\": \"%s\"", form_of(c->update), place_of(c->placement));
         results_number("split_predicted_s", c->seconds);
-        printf(", \"split_uniform_nb\": %" PRId64, c->uniform_nb);
+        printf(", \"split_uniform_nb\": %" PRId64 ", \"split_uniform_form\": \"%s\", \"split_uniform_place\": \"%s\"",
+               c->uniform_nb, form_of(c->uniform_update), place_of(c->uniform_placement));
         results_number("split_uniform_s", c->uniform_seconds);
     }
 }

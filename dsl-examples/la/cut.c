@@ -19,6 +19,8 @@ static dag_status wanted_cut(dag_context *ctx, const dagi_cut_of *of, int *wante
         *wanted = dag_devices(ctx) > 0; /* also whole ones, as they were predicted */
         desc->s = choice.s;
         desc->b = choice.b;
+        desc->placement = choice.placement;
+        desc->update = choice.update;
     }
     return status;
 }

@@ -1,4 +1,4 @@
-/* Tiles of two sizes, as the settings `split` and `split_placement` want them (dag/split.h). */
+/* Tiles of two sizes, as the settings `split`, `split_placement` and `split_update` want them (dag/split.h). */
 #ifndef LA_CUT_H
 #define LA_CUT_H
 

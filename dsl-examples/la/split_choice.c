@@ -1,8 +1,10 @@
 /*
- * Which tile size, and cut how: what a list schedule (split_model.h) says to be fastest on this rank's node.
+ * Which tile size, and cut how, which form of the update, and which placement: what a list schedule (split_model.h) says
+ * to be fastest on this rank's node.
  *
- * Tiles of one size are tried first, then some cuts of tiles of all sizes, then the neighbours of the best, until
- * none is better. Two sizes are taken where they gain more than the schedule may err.
+ * For each placement and form that the settings allow tiles of one size are tried first, then some cuts of tiles of all
+ * sizes, but for those of Cholesky and products that take half as long again as the best, then the neighbours of the best,
+ * until none is better. Two sizes are taken where they gain more than the schedule may err.
  */
 #include "cut.h"
 #include "split_choice.h"
@@ -11,6 +13,7 @@
 #include <dag/la.h>
 #include <dag/node.h>
 
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,10 +32,11 @@ enum { MOST_TILES = 128, MOST_NARROW = 8 };
 
 typedef struct search {
     const dagi_split_machine *machine;
-    const dagi_split_problem *p;
+    dagi_split_problem p;
     dagi_split_cut of;  /* its tiles; nb = 0: to be chosen */
     dagi_split_cut best;
     double seconds;
+    double whole[COUNT(sizes)]; /* of tiles of one size; not to be: infinite */
 } search;
 
 /* ---- what a cut takes ----------------------------------------------------------------------- */
@@ -67,10 +71,10 @@ static double seconds_of(const dagi_split_machine *machine, const dagi_split_pro
 static bool fits(const search *s, const dagi_split_cut *cut)
 {
     return cut->s * cut->b <= cut->nb && (cut->s == 0 || cut->nb > cut->b) &&
-           (s->of.nb > 0 || cut->nb <= s->p->n);
+           (s->of.nb > 0 || cut->nb <= s->p.n);
 }
 
-static void consider(search *s, int64_t nb, int64_t narrow, int64_t b)
+static double consider(search *s, int64_t nb, int64_t narrow, int64_t b)
 {
     dagi_split_cut cut = s->of;
     if (cut.nb == 0)
@@ -78,38 +82,40 @@ static void consider(search *s, int64_t nb, int64_t narrow, int64_t b)
     cut.s = narrow;
     cut.b = narrow > 0 ? b : 0;
     if (!fits(s, &cut))
-        return;
-    double seconds = seconds_of(s->machine, s->p, &cut, compared);
+        return HUGE_VAL;
+    double seconds = seconds_of(s->machine, &s->p, &cut, compared);
     if (seconds < s->seconds) {
         s->seconds = seconds;
         s->best = cut;
     }
+    return seconds;
 }
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
 static bool may_be(const search *s, int64_t nb)
 {
-    bool panels = s->p->routine == DAGI_SPLIT_GEQRF; /* whose tasks grow with the square of their number */
-    return nb < s->p->n && s->p->n / nb <= (panels ? 4 : 1) * MOST_TILES && (nb >= sizes[2] || panels);
+    bool panels = s->p.routine == DAGI_SPLIT_GEQRF; /* whose tasks grow with the square of their number */
+    return nb < s->p.n && s->p.n / nb <= (panels ? 4 : 1) * MOST_TILES && (nb >= sizes[2] || panels);
 }
 
 static void try_uniform(search *s)
 {
     for (int i = 0; i < COUNT(sizes) && s->of.nb == 0; i++)
-        if (may_be(s, sizes[i]))
-            consider(s, sizes[i], 0, 0);
+        s->whole[i] = may_be(s, sizes[i]) ? consider(s, sizes[i], 0, 0) : HUGE_VAL;
     if (s->of.nb > 0)
         consider(s, s->of.nb, 0, 0);
-    else if (s->p->n <= sizes[COUNT(sizes) - 1])
-        consider(s, s->p->n, 0, 0);
+    else if (s->p.n <= sizes[COUNT(sizes) - 1])
+        consider(s, s->p.n, 0, 0);
 }
 
 static void try_coarse(search *s)
 {
+    /* a tile that is too wide for panels of QR may be best when it is cut */
+    double most = s->p.routine == DAGI_SPLIT_GEQRF ? DBL_MAX : 1.5 * s->seconds;
     for (int i = 0; i < (s->of.nb == 0 ? COUNT(sizes) : 1); i++)
         for (int c = 0; c < COUNT(coarse); c++)
-            if (s->of.nb > 0 || may_be(s, sizes[i]))
+            if (s->of.nb > 0 || s->whole[i] <= most)
                 consider(s, sizes[i], coarse[c].s, coarse[c].b);
 }
 
@@ -140,27 +146,42 @@ static void try_neighbours(search *s)
     } while (memcmp(&from, &s->best, sizeof from) != 0 && --left > 0);
 }
 
-/* Tiles of `of`; those of nb = 0 are chosen. */
+/* What one placement and form take with tiles of one size and with any, whichever is best of each, if that is less. */
+static void search_way(const search *from, search *one, search *two)
+{
+    search s = *from;
+    try_uniform(&s);
+    search best = s;
+    best.seconds = seconds_of(s.machine, &s.p, &s.best, predicted);
+    *one = best.seconds < one->seconds ? best : *one;
+    try_coarse(&s);
+    try_neighbours(&s);
+    if (s.best.s > 0)
+        s.seconds = seconds_of(s.machine, &s.p, &s.best, predicted);
+    else
+        s = best;
+    *two = s.seconds < two->seconds ? s : *two;
+}
+
+/* Tiles of `of`; those of nb = 0 are chosen, and so are placement and form where p leaves them open. */
 static dag_split_choice find(const dagi_split_machine *machine, const dagi_split_problem *p,
                              const dagi_split_cut *of)
 {
-    search one = {.machine = machine, .p = p, .of = *of, .seconds = HUGE_VAL}, two;
-    try_uniform(&one);
-    two = one;
-    try_coarse(&two);
-    try_neighbours(&two);
-    dag_split_choice choice = {.uniform_nb = one.best.nb};
-    choice.uniform_seconds = seconds_of(machine, p, &one.best, predicted);
-    choice.seconds = seconds_of(machine, p, &two.best, predicted);
-    choice.nb = two.best.nb;
-    choice.s = two.best.s;
-    choice.b = two.best.b;
-    if (!(choice.seconds < gain * choice.uniform_seconds) || choice.s == 0) {
-        choice.s = choice.b = 0;
-        choice.nb = choice.uniform_nb;
-        choice.seconds = choice.uniform_seconds;
-    }
-    return choice;
+    search s = {.machine = machine, .p = *p, .of = *of, .seconds = HUGE_VAL}, one = s, two = s;
+    for (int placement = DAG_SPLIT_COST; placement <= DAG_SPLIT_STATIC; placement++)
+        for (int update = DAG_SPLIT_BY_COLUMN; update <= DAG_SPLIT_BY_TILE; update++) {
+            s.p.placement = placement;
+            s.p.update = update;
+            if ((p->placement == s.p.placement || p->placement == DAG_SPLIT_PLACEMENT_AUTO) &&
+                (p->update == s.p.update || p->update == DAG_SPLIT_UPDATE_AUTO))
+                search_way(&s, &one, &two);
+        }
+    if (!(two.seconds < gain * one.seconds) || two.best.s == 0)
+        two = one;
+    return (dag_split_choice){.nb = two.best.nb, .s = two.best.s, .b = two.best.b, .placement = two.p.placement,
+                              .update = two.p.update, .seconds = two.seconds, .uniform_nb = one.best.nb,
+                              .uniform_placement = one.p.placement, .uniform_update = one.p.update,
+                              .uniform_seconds = one.seconds};
 }
 
 /* ---- the machine ---------------------------------------------------------------------------- */
@@ -287,6 +308,8 @@ dag_status dagi_split_choose(dag_context *ctx, const dagi_cut_of *of, dag_split_
                                .update = desc.update,
                                .m = llround(ceil((double)of->m / side)), .n = llround(ceil((double)of->n / side)),
                                .k = of->routine == DAGI_CUT_POTRF ? llround(ceil((double)of->n / side)) : of->k};
+    if (of->routine == DAGI_CUT_GEMM) /* has one form */
+        q.p.update = DAG_SPLIT_BY_COLUMN;
     q.of = (dagi_split_cut){.mb = of->mb, .nb = of->nb, .kb = of->kb};
     if (dag_devices(ctx) == 0 || q.p.n < 2 || q.p.m < 1 || q.p.k < 1)
         return on_cores(ctx, &(dagi_split_problem){.prec = of->prec, .n = of->n}, &q.of, choice);

@@ -23,7 +23,7 @@ typedef struct dagi_split_problem {
     int routine;
     dag_precision prec;
     dag_split_placement placement;
-    dag_split_update update; /* of Cholesky and QR */
+    dag_split_update update; /* of Cholesky and QR; to be played neither is open */
     int64_t m, n, k;    /* of op(A) op(B); of Cholesky all its order; of QR its rows and columns */
 } dagi_split_problem;
 

@@ -3,7 +3,8 @@
  * Routines of the library written as sequential programs that insert their tasks (dag/insert.h): what `--insert`
  * of the drivers runs. They give the same results, bit by bit, as the graphs of the routines of the same names
  * do, whose conventions hold (dag/la.h): all are collective. Tasks run where those of the graphs do, on devices, too;
- * results are the same where the same processors run them. The settings `split` and `split_placement` are heeded.
+ * results are the same where the same processors run them. The settings `split`, `split_placement` and `split_update`
+ * are heeded.
  */
 #ifndef DAG_INSERTED_H
 #define DAG_INSERTED_H
@@ -15,11 +16,10 @@
 extern "C" {
 #endif
 
-/** dag_potrf(). With tiles of two sizes it refuses `split_update = tile`. */
+/** dag_potrf(). */
 dag_status dag_potrf_inserted(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info);
 
-/** dag_geqrf_with(). `options->lookahead` means nothing here: what runs ahead, the window bounds. With tiles of two
- *  sizes both forms of `split_update` are there. */
+/** dag_geqrf_with(). `options->lookahead` means nothing here: what runs ahead, the window bounds. */
 dag_status dag_geqrf_inserted(dag_context *ctx, dag_matrix *A, const dag_qr_options *options,
                               dag_qr **qr);
 

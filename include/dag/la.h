@@ -34,6 +34,7 @@
 #include <dag/qr.h>
 #include <dag/refine.h>
 #include <dag/scalapack.h>
+#include <dag/split.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,16 +63,20 @@ dag_status dag_la_nb(dag_context *ctx, int64_t n, int64_t *nb);
 /** Tiles of two sizes (dag/split.h), what they are expected to take, and tiles of one size beside them. */
 typedef struct dag_split_choice {
     int64_t nb, s, b;       /**< s = 0: of one size */
+    dag_split_placement placement;
+    dag_split_update update;
     double seconds;         /**< 0: without devices, where there is nothing to divide tiles between */
-    int64_t uniform_nb;     /**< the best size for all */
+    int64_t uniform_nb;     /**< the best size for all, and the placement and form that are best with it */
+    dag_split_placement uniform_placement;
+    dag_split_update uniform_update;
     double uniform_seconds;
 } dag_split_choice;
 
 /**
- * The tiles that suit a routine on a node with devices, by a list schedule of its tasks on the cores and devices of a
- * rank, with the placement of the setting `split_placement`: what `split = auto` takes. Two sizes are taken
- * where they are expected to gain 2 %. What kernels and links take is read from the node's description (setting
- * `machine`, dag/node.h).
+ * The tiles that suit a routine on a node with devices, where its tasks run and how it updates, by a list schedule of
+ * them on the cores and devices of a rank: what `split = auto` takes. Of placements and forms of the update those are
+ * considered that the settings `split_placement` and `split_update` allow. Two sizes are taken where they are expected to
+ * gain 2 %. What kernels and links take is read from the node's description (setting `machine`, dag/node.h).
  *
  * @param routine  "potrf", of order n, "geqrf", m x n, or "gemm", m x k by k x n
  * @param nb       tile size; 0 = to be chosen, too

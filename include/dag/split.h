@@ -26,7 +26,8 @@ extern "C" {
 /** Where tasks run that have a body for devices. */
 typedef enum dag_split_placement {
     DAG_SPLIT_COST = 0,  /**< where they are expected to end first, as all others */
-    DAG_SPLIT_STATIC = 1 /**< where what they write belongs: dag_split_home() */
+    DAG_SPLIT_STATIC = 1, /**< where what they write belongs: dag_split_home() */
+    DAG_SPLIT_PLACEMENT_AUTO = 2 /**< not chosen yet: only of dag_split_settings(), with DAG_SPLIT_AUTO */
 } dag_split_placement;
 
 /** What dag_split_home() says of what belongs to the cores. */
@@ -35,7 +36,8 @@ enum { DAG_SPLIT_HOST = -1 };
 /** How a factorisation updates what is right of a tile. */
 typedef enum dag_split_update {
     DAG_SPLIT_BY_COLUMN = 0, /**< by each column of it as it is done */
-    DAG_SPLIT_BY_TILE = 1    /**< by all its columns in one product, as deep as the tile is wide */
+    DAG_SPLIT_BY_TILE = 1,   /**< by all its columns in one product, as deep as the tile is wide */
+    DAG_SPLIT_UPDATE_AUTO = 2 /**< as DAG_SPLIT_PLACEMENT_AUTO */
 } dag_split_update;
 
 /** How tiles are cut, and dealt out within a process. All ranks give the same but for `devices`. */
@@ -104,7 +106,7 @@ enum { DAG_SPLIT_AUTO = 2 };
  * What the settings `split`, `split_placement` and `split_update` say, for routines of a library that heed them. `devices`
  * is for the caller.
  * @param[out] wanted  0: tiles of one size; *desc is left alone. DAG_SPLIT_AUTO: s and b, 0 here, are the
- *                     caller's choice: dag_la_split().
+ *                     caller's choice, and so are placement and update where the settings do not say: dag_la_split().
  * @return DAG_ERR_ARG with dag_message() if `split` is not as it has to be.
  */
 dag_status dag_split_settings(dag_context *context, int *wanted, dag_split_desc *desc);

@@ -96,7 +96,7 @@ typedef struct dagi_settings {
     char split[64];         /* how they cut tiles: dag_split_settings() */
     int split_placement;    /* dag_split_placement */
     int out_of_core;        /* dag_out_of_core */
-    int split_update;       /* 1: right of a tile by all its columns at once */
+    int split_update;       /* dag_split_update */
     int gpu_mpi;       /* enum dagi_gpu_mpi */
     int64_t simulate;  /* ranks that this process plays; 0 = none */
     char machine[1024]; /* file that describes theirs; "" = built in */

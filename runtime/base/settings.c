@@ -24,13 +24,13 @@ static const choice gpu_mpi_choices[] = {{"off", DAGI_GPU_MPI_OFF}, {"auto", DAG
                                          {"on", DAGI_GPU_MPI_ON},   {"force", DAGI_GPU_MPI_FORCE},
                                          {NULL, 0}};
 static const choice split_choices[] = {
-    {"cost", DAG_SPLIT_COST}, {"static", DAG_SPLIT_STATIC}, {NULL, 0}};
+    {"auto", DAG_SPLIT_PLACEMENT_AUTO}, {"cost", DAG_SPLIT_COST}, {"static", DAG_SPLIT_STATIC}, {NULL, 0}};
 static const choice out_of_core_choices[] = {{"graph", DAG_OUT_OF_CORE_GRAPH},
                                              {"program", DAG_OUT_OF_CORE_PROGRAM},
                                              {"auto", DAG_OUT_OF_CORE_AUTO},
                                              {NULL, 0}};
 static const choice split_update_choices[] = {
-    {"column", DAG_SPLIT_BY_COLUMN}, {"tile", DAG_SPLIT_BY_TILE}, {NULL, 0}};
+    {"auto", DAG_SPLIT_UPDATE_AUTO}, {"column", DAG_SPLIT_BY_COLUMN}, {"tile", DAG_SPLIT_BY_TILE}, {NULL, 0}};
 static const choice check_choices[] = {{"none", 0}, {"race", 1}, {NULL, 0}};
 
 #define FIELD(name) offsetof(dagi_settings, name)
@@ -144,15 +144,16 @@ static const setting table[] = {
     {"split", KIND_TEXT, FIELD(split), "none", 0, sizeof((dagi_settings *)0)->split - 1, NULL,
      "tiles of two sizes, in Cholesky, QR and products: none, or s,b: s narrow ones of width b "
      "in each tile, and a rest, or auto: as a list schedule of the node says"},
-    {"split_placement", KIND_CHOICE, FIELD(split_placement), "cost", 0, 0, split_choices,
+    {"split_placement", KIND_CHOICE, FIELD(split_placement), "auto", 0, 0, split_choices,
      "where tasks on such tiles run: cost (where they are expected to end first), static (narrow tiles "
-     "on cores, the rest of block column j on device j div Q, modulo their number)"},
+     "on cores, the rest of block column j on device j div Q, modulo their number), auto (with split = auto what "
+     "the list schedule says to be faster, else cost)"},
     {"out_of_core", KIND_CHOICE, FIELD(out_of_core), "graph", 0, 0, out_of_core_choices,
      "products, triangular solves, Cholesky with matrices that devices have no memory for: graph (as all "
      "others), program (for devices, whatever the size), auto (a program where that moves less)"},
-    {"split_update", KIND_CHOICE, FIELD(split_update), "column", 0, 0, split_update_choices,
+    {"split_update", KIND_CHOICE, FIELD(split_update), "auto", 0, 0, split_update_choices,
      "how Cholesky and QR with such tiles update what is right of a tile: column (by each column as it is done), "
-     "tile (by all columns of it in one product)"},
+     "tile (by all columns of it in one product), auto (with split = auto as the list schedule says, else column)"},
     {"simulate", KIND_COUNT, FIELD(simulate), "0", 0, 1 << 24, NULL,
      "ranks that this process plays by itself, with modelled kernels and network; 0 = none: it runs"},
     {"machine", KIND_TEXT, FIELD(machine), "", 0, sizeof((dagi_settings *)0)->machine - 1, NULL,

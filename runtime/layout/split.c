@@ -263,6 +263,10 @@ dag_status dag_split_settings(dag_context *context, int *wanted, dag_split_desc 
     if (!comma || !number(comma + 1, '\0', &d.b))
         return dag_error(context, DAG_ERR_ARG, "split = %s: it takes none, auto, or s,b: the number of narrow "
                          "tiles in each tile and their width, as 2,192", text);
+    if (d.placement == DAG_SPLIT_PLACEMENT_AUTO)
+        d.placement = DAG_SPLIT_COST;
+    if (d.update == DAG_SPLIT_UPDATE_AUTO)
+        d.update = DAG_SPLIT_BY_COLUMN;
     *desc = d;
     return DAG_SUCCESS;
 }

@@ -164,6 +164,14 @@ foreach(np IN ITEMS 1 4)
     dag_add_mpi_test(split_inserted_np${np} NP ${np} THREADS 1 COMMAND split_matrix pairs cost inserted)
 endforeach()
 dag_add_mpi_test(split_inserted_threads NP 2 THREADS 2 COMMAND split_matrix few cost inserted LABELS sanitize)
+dag_add_mpi_test(split_inserted_wide NP 2 THREADS 1 COMMAND split_matrix few cost inserted
+    ENVIRONMENT DAG_SPLIT_UPDATE=tile)
+dag_add_mpi_test(split_inserted_wide_threads NP 2 THREADS 2 COMMAND split_matrix few cost inserted LABELS sanitize
+    ENVIRONMENT DAG_SPLIT_UPDATE=tile)
+foreach(np IN ITEMS 1 2 4 6)
+    dag_add_mpi_test(split_inserted_wide_full_np${np} NP ${np} THREADS 1 COMMAND split_matrix full cost inserted
+        LABELS full TIMEOUT 3600 ENVIRONMENT DAG_SPLIT_UPDATE=tile)
+endforeach()
 foreach(np IN ITEMS 1 4)
     dag_add_mpi_test(split_qr_inserted_np${np} NP ${np} THREADS 1 COMMAND split_qr few cost inserted)
 endforeach()

@@ -160,7 +160,7 @@ START_TEST(what_does_not_fit_is_refused)
     const dag_split_desc bad[] = {
         {.s = 2, .b = 4},  {.s = 8, .b = 1}, {.s = 1, .b = 8},  {.s = 1, .b = 0},
         {.s = -1, .b = 1}, {.s = 1, .b = -1}, {.s = INT64_MAX, .b = INT64_MAX},
-        {.placement = (dag_split_placement)7}, {.devices = -1}, {.devices = 4, .device_rows = 3},
+        {.placement = (dag_split_placement)7}, {.placement = DAG_SPLIT_PLACEMENT_AUTO}, {.devices = -1}, {.devices = 4, .device_rows = 3},
         {.devices = 4, .device_rows = -1}};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         dag_split split = {.mt = 99};
@@ -218,6 +218,34 @@ START_TEST(homes_are_dealt_in_turn)
 }
 END_TEST
 
+/* What is open stays so where the caller chooses, and is by cost and by column where the cut is given. */
+START_TEST(settings_leave_open_what_auto_chooses)
+{
+    dag_context *ctx = context_of(0, 1);
+    const dag_split_desc untouched = {.s = 9};
+    dag_split_desc desc = untouched;
+    int wanted = 7;
+    strcpy(ctx->settings.split, "none");
+    ctx->settings.split_placement = DAG_SPLIT_PLACEMENT_AUTO;
+    ctx->settings.split_update = DAG_SPLIT_UPDATE_AUTO;
+    ck_assert_int_eq(dag_split_settings(ctx, &wanted, &desc), DAG_SUCCESS);
+    ck_assert(wanted == 0 && desc.s == 9);
+    strcpy(ctx->settings.split, "auto");
+    ck_assert_int_eq(dag_split_settings(ctx, &wanted, &desc), DAG_SUCCESS);
+    ck_assert(wanted == DAG_SPLIT_AUTO && desc.s == 0);
+    ck_assert(desc.placement == DAG_SPLIT_PLACEMENT_AUTO && desc.update == DAG_SPLIT_UPDATE_AUTO);
+    strcpy(ctx->settings.split, "2,3");
+    ck_assert_int_eq(dag_split_settings(ctx, &wanted, &desc), DAG_SUCCESS);
+    ck_assert(wanted == 1 && desc.s == 2 && desc.b == 3);
+    ck_assert(desc.placement == DAG_SPLIT_COST && desc.update == DAG_SPLIT_BY_COLUMN);
+    ctx->settings.split_placement = DAG_SPLIT_STATIC;
+    ctx->settings.split_update = DAG_SPLIT_BY_TILE;
+    ck_assert_int_eq(dag_split_settings(ctx, &wanted, &desc), DAG_SUCCESS);
+    ck_assert(desc.placement == DAG_SPLIT_STATIC && desc.update == DAG_SPLIT_BY_TILE);
+    context_end(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("split");
@@ -226,6 +254,7 @@ int main(void)
     tcase_add_loop_test(c, two_indices_name_the_same, 0, 2);
     tcase_add_test(c, what_does_not_fit_is_refused);
     tcase_add_test(c, homes_are_dealt_in_turn);
+    tcase_add_test(c, settings_leave_open_what_auto_chooses);
     suite_add_tcase(suite, c);
     return run_suite(suite);
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Tiles of one size and of two, on machines that are described: the tables of docs/performance/split.md.
 
-    split_sweep.py DIRECTORY-OF-PROGRAMS MACHINES [table|sweep|paper|runs]
+    split_sweep.py DIRECTORY-OF-PROGRAMS MACHINES [auto|table|sweep|paper|runs]
 
+auto    for each machine, routine and size what `split = auto` takes, placement and form included, beside the best single size
 table   for each machine, routine, size, placement and form what `split = auto` takes: its tiles, its time in a simulated
         run, and that of the best single size by the same placement and by cost
 sweep   cuts (B, s, b, form, placement) simulated, five that the list schedule likes best and twenty at random, and how `auto`
@@ -21,7 +22,7 @@ import subprocess
 import sys
 
 BIN, MACHINES = sys.argv[1:3]
-WHAT = sys.argv[3:] or ["table", "sweep", "paper"]
+WHAT = sys.argv[3:] or ["auto", "table", "sweep", "paper"]
 NAMES = ("keeneland", "workstation", "h100")
 ROUTINES = ("potrf", "gemm", "geqrf")
 CUTS = {"geqrf": ((64, 96, 128, 192, 256, 384, 512, 768), (32, 64, 128))} # B and b; its panels are tasks of one core
@@ -46,12 +47,30 @@ def forms(routine):
     return ("column",) if routine == "gemm" else ("column", "tile")
 
 
+def sizes_of(routine):
+    return (3840, 11520) if routine == "gemm" else (3840, 11520, 34560)
+
+
+def auto_table():
+    print("| machine | routine | n | auto: tiles | form | placement | Gflop/s | one size | form | placement | Gflop/s | gain |\n" +
+          "|---" * 12 + "|")
+    for machine in NAMES:
+        for routine in ROUTINES:
+            for n in sizes_of(routine):
+                auto = run(machine, routine, n, "--split", "auto", placement="auto", update="auto")
+                form, place = auto["split_uniform_form"], auto["split_uniform_place"]
+                one = run(machine, routine, n, "--nb", auto["split_uniform_nb"], "--split", "0,1", placement=place, update=form)
+                print(f"| {machine} | {routine} | {n} | {cut(auto)} | {auto['split_form']} | {auto['split_place']} | "
+                      f"{auto['gflops']:.0f} | {one['nb']} | {form} | {place} | {one['gflops']:.0f} | "
+                      f"{100 * (auto['gflops'] / one['gflops'] - 1):.1f} % |", flush=True)
+
+
 def table():
     print("| machine | routine | n | placement | form | tiles | Gflop/s | one size | Gflop/s | gain |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for machine in NAMES:
         for routine in ROUTINES:
-            for n in (3840, 11520) if routine == "gemm" else (3840, 11520, 34560):
+            for n in sizes_of(routine):
                 for placement in ("cost", "static"):
                     for form in forms(routine):
                         how = {"placement": placement, "update": form}
@@ -86,7 +105,7 @@ def drawn(machine, routine, n, tiles, widths):
 
 
 def sweep():
-    print("\n| machine | routine | n | the list schedule's best five: Gflop/s | best of twenty at random | auto, the better placement "
+    print("\n| machine | routine | n | the list schedule's best five: Gflop/s | best of twenty at random | auto "
           "| of the best |\n" + "|---" * 7 + "|")
     for machine in NAMES:
         for routine in ROUTINES:
@@ -95,10 +114,11 @@ def sweep():
                 tiles = [B for B in tiles if 2 * B <= n <= 96 * B]
                 random.seed(f"{machine} {routine} {n}")
                 five, twenty = listed(machine, routine, n, tiles), drawn(machine, routine, n, tiles, widths)
-                auto = max((run(machine, routine, n, "--split", "auto", placement=p)["gflops"], p) for p in ("cost", "static"))
+                auto = run(machine, routine, n, "--split", "auto", placement="auto", update="auto")
                 best = max(five + twenty)[0]
                 print(f"| {machine} | {routine} | {n} | " + "; ".join(f"{c}: {g:.0f}" for g, c in five) +
-                      f" | {max(twenty)[1]}: {max(twenty)[0]:.0f} | {auto[0]:.0f} ({auto[1]}) | {auto[0] / best:.3f} |", flush=True)
+                      f" | {max(twenty)[1]}: {max(twenty)[0]:.0f} | {cut(auto)}, {auto['split_form']}, {auto['split_place']}: "
+                      f"{auto['gflops']:.0f} | {auto['gflops'] / best:.3f} |", flush=True)
 
 
 def paper():
@@ -126,7 +146,7 @@ def stretched(machine, routine, n, placement, seconds):
     done = subprocess.run(
         [os.path.join(BIN, "dag_" + routine), "--n", str(n), "--split", "auto", "--threads", str(WORKERS[machine]), "--json"],
         capture_output=True, text=True, check=False,
-        env=os.environ | {"DAG_SPLIT_PLACEMENT": placement, "DAG_MACHINE": path, "DAG_STRETCH": factor, "DAG_DIRECT": "off",
+        env=os.environ | {"DAG_SPLIT_PLACEMENT": placement, "DAG_SPLIT_UPDATE": "column", "DAG_MACHINE": path, "DAG_STRETCH": factor, "DAG_DIRECT": "off",
                           "FAKE_CUDA_MACHINE": path, "FAKE_CUDA_STRETCH": factor, "FAKE_CUDA_COMPUTE": "0",
                           "LD_LIBRARY_PATH": build + "/tests/gpu/fake/lib", "DAG_DEVICE_PLUGIN": "CUDA=" + build + "/lib/libdag_cuda.so",
                           "DAG_BIND": "none", "DAG_WARNINGS": "off"})
@@ -152,4 +172,4 @@ def runs():
 
 
 for what in WHAT:
-    {"table": table, "sweep": sweep, "paper": paper, "runs": runs}[what]()
+    {"auto": auto_table, "table": table, "sweep": sweep, "paper": paper, "runs": runs}[what]()

@@ -25,7 +25,11 @@ def good(driver, *args, machine, **settings):
     if done.returncode:
         raise SystemExit(f"{driver} {args} {machine}: status {done.returncode}\n{done.stderr}")
     result = json.loads(done.stdout)
-    print(driver, *args, machine, result["nb"], result["split_taken"], result["split_predicted_s"])
+    print(driver, *args, machine, result["nb"], result["split_taken"], result["split_form"], result["split_place"],
+          result["split_predicted_s"])
+    for key, setting in ("split_form", "dag_split_update"), ("split_place", "dag_split_placement"):
+        if result[key] != settings.get(setting, result[key]):
+            raise SystemExit(f"{setting} was {settings[setting]}, and {result[key]} is taken")
     s, b = map(int, result["split_taken"].split(","))
     if s * b > result["nb"] or not result["split_predicted_s"] > 0:
         raise SystemExit(f"tiles are cut by {s},{b} of {result['nb']}")
@@ -39,6 +43,7 @@ good("potrf", "--n", 600, "--uplo", "upper", "--prec", "z", machine="keeneland",
 good("posv", "--n", 450, "--nrhs", 5, "--prec", "s", machine="h100")
 good("geqrf", "--n", 400, "--m", 700, "--prec", "c", machine="h100", dag_split_update="tile")
 good("gels", "--n", 300, "--m", 200, machine="workstation", dag_split_placement="static")
+good("potrf", "--n", 700, "--nb", 300, "--insert", machine="keeneland", dag_split_update="tile", dag_split_placement="static")
 good("gemm", "--n", 300, "--m", 700, "--k", 90, "--transb", "t", "--prec", "c", machine="workstation")
 if taken != {False, True}:
     raise SystemExit("one size and two should both have been chosen")

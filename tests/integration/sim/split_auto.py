@@ -21,7 +21,10 @@ RUNS += [(machine, "potrf", 5760, 0, "cost", "tile") for machine in ("keeneland"
 RUNS += [(machine, "geqrf", n, nb, placement, form) for machine in ("keeneland", "workstation", "h100")
          for n, nb, placement, form in ((3840, 0, "cost", "column"), (3840, 960, "static", "column"),
                                         (5760, 0, "static", "tile"))]
-faults, errors, lines = [], [], []
+# Placement and form are chosen, too; each was to be tried.
+OPEN = [(machine, driver, n, 0, "auto", "auto") for machine in ("keeneland", "workstation", "h100")
+        for driver, n in (("potrf", 7680), ("gemm", 3840), ("geqrf", 3840))]
+faults, errors, lines, chosen = [], [], [], {} # of the last run of each
 
 
 def run(machine, driver, *arguments, ranks=1, **settings):
@@ -43,15 +46,31 @@ def expect(true, what):
         faults.append(what)
 
 
-for machine, driver, n, nb, placement, form in RUNS:
+for machine, driver, n, nb, placement, form in RUNS + OPEN:
     r = result(machine, driver, "--n", n, "--nb", nb, split_placement=placement, split_update=form)
     what = f"{machine} {driver} n {n} nb {nb} {placement} {form}"
-    lines.append(f"{what}: {r['nb']} cut {r['split_taken']}, {r['split_predicted_s']:.3g} s; "
-                 f"one size {r['split_uniform_nb']}, {r['split_uniform_s']:.3g} s\n")
+    lines.append(f"{what}: {r['nb']} cut {r['split_taken']}, " +
+                 (f"{r['split_place']} {r['split_form']}, " if placement == "auto" else "") +
+                 f"{r['split_predicted_s']:.3g} s; one size {r['split_uniform_nb']}, {r['split_uniform_s']:.3g} s\n")
+    expect(placement in ("auto", r["split_place"]) and (driver == "gemm" or form in ("auto", r["split_form"])),
+           f"{what}: {r['split_place']} {r['split_form']} was taken")
+    chosen[machine, driver] = r
     errors.append(abs(r["split_predicted_s"] / r["time_s"] - 1))
     expect(errors[-1] <= 0.1, f"{what}: predicted {r['split_predicted_s']}, simulated {r['time_s']}")
     expect(r["split_predicted_s"] <= r["split_uniform_s"], f"{what}: one size is better")
     expect(nb in (0, r["nb"]), f"{what}: the tile size was given")
+# What is open is chosen as if each placement and form had been asked for. Two sizes have to gain 2 % of the best single one.
+for machine, driver, n, nb, _, _ in OPEN:
+    r = chosen[machine, driver]
+    forms = ("column", "tile") if driver != "gemm" else ("column",)
+    asked = {(p, u): result(machine, driver, "--n", n, split_placement=p, split_update=u)
+             for p in ("cost", "static") for u in forms}
+    best, one = (min(a[key] for a in asked.values()) for key in ("split_predicted_s", "split_uniform_s"))
+    expect(best <= r["split_predicted_s"] <= best / 0.98 and r["split_uniform_s"] == one,
+           f"{machine} {driver} n {n}: {r['split_predicted_s']}, asked one by one {best}; one size {r['split_uniform_s']}, {one}")
+    same = asked[r["split_place"], r["split_form"]]
+    expect(r["split_predicted_s"] in (same["split_predicted_s"], same["split_uniform_s"]),
+           f"{machine} {driver} n {n}: {r['split_place']} {r['split_form']} asked for gives {same['split_predicted_s']}")
 expect(statistics.median(errors) <= 0.03, f"the median error is {statistics.median(errors):.3f}")
 
 # What solves is tuned as what factors.
