@@ -35,11 +35,12 @@ static void add_block(const struct product *p, dagi_outcore_device *d, const dag
 static dag_status add_rows(const struct product *p, dagi_outcore_device *d, int64_t first,
                            int64_t rows)
 {
-    int64_t n = p->g->C->n, side = dagi_outcore_registers(p->o, d, rows, n, p->k, INT64_MAX);
-    if (side == 0)
+    int64_t n = p->g->C->n;
+    const dagi_block_shape shape = dagi_outcore_product_registers(p->o, d, rows, n, p->k);
+    if (shape.m == 0)
         return DAG_ERR_NOMEM;
-    const dagi_blocks down = dagi_blocks_of(rows, side), across = dagi_blocks_of(n, side),
-                      steps = dagi_blocks_of(p->k, side);
+    const dagi_blocks down = dagi_blocks_of(rows, shape.m), across = dagi_blocks_of(n, shape.n),
+                      steps = p->k > 0 ? dagi_blocks_of(p->k, shape.k) : (dagi_blocks){0, 1, 0};
     for (int64_t i = 0; i < down.count; i++) {
         int64_t at = dagi_block_at(&down, i), m = dagi_block_at(&down, i + 1) - at;
         for (int64_t j = 0; j < across.count; j++) {

@@ -33,6 +33,16 @@ int64_t dagi_block_at(const dagi_blocks *b, int64_t i);
  * two of an m x k and two of a k x n one; 0 = not even of one row. */
 int64_t dagi_block_side(int64_t items, int results, int64_t m, int64_t n, int64_t k);
 
+/* Rows and columns of the blocks of a product's result, and how many of its sums are added at a time. */
+typedef struct dagi_block_shape {
+    int64_t m, n, k;
+} dagi_block_shape;
+
+/* Those that cost least, by what is copied, in how many copies, and how often a block of the result is gone through
+ * within the device. Where one more block along a side becomes the better choice both cost the same, so what a product
+ * takes grows smoothly with its sizes. dagi_block_side() is at least 1, and so is k. */
+dagi_block_shape dagi_block_shape_of(int64_t items, int results, int64_t m, int64_t n, int64_t k);
+
 /* ---- programs: program.c ------------------------------------------------------------------- */
 
 enum { DAGI_OUTCORE_DEVICES = 64 }; /* that take part, at most */
@@ -87,7 +97,10 @@ dag_status dagi_outcore_run(dag_context *ctx, dag_devprog *program, dag_status s
  * `most` long. The side of blocks that it can have; 0 with a complaint: none. */
 int64_t dagi_outcore_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t m, int64_t n,
                                int64_t k, int64_t most);
-/* That side, without registers and complaint. */
+/* Likewise for a product, whose blocks need not be square; m = 0: none. */
+dagi_block_shape dagi_outcore_product_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t m,
+                                                int64_t n, int64_t k);
+/* The side for squares, without registers and complaint. */
 int64_t dagi_outcore_side(const dagi_outcore *o, const dagi_outcore_device *d, int64_t m, int64_t n,
                           int64_t k);
 /* The side for blocks of a factor of order n, whose kernel needs memory too: that is put aside. */

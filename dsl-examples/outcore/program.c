@@ -150,33 +150,64 @@ static int64_t side_of(const dagi_outcore *o, const dagi_outcore_device *d, int6
     return side < most ? side : most;
 }
 
+/* Nonzero: there is not even memory for blocks of one row. */
+static int too_small(const dagi_outcore *o, const dagi_outcore_device *d, int64_t side, int results)
+{
+    if (side >= 1)
+        return 0;
+    (void)dag_error(o->ctx, DAG_ERR_NOMEM,
+                    "device %d has no memory for a block of one row in %d registers", d->number,
+                    results + 4);
+    return 1;
+}
+
+static void take_registers(const dagi_outcore *o, dagi_outcore_device *d, int results,
+                           dagi_block_shape b)
+{
+    d->results = results;
+    d->turn = results - 1;
+    for (int r = 0; r < results; r++)
+        d->c[r] = dag_devprog_register(o->program, d->number, b.m * b.n);
+    if (b.k == 0)
+        return;
+    d->a = dag_devprog_register(o->program, d->number, b.m * b.k);
+    d->b = dag_devprog_register(o->program, d->number, b.k * b.n);
+    d->pa = dag_devprog_register(o->program, d->number, b.m * b.k);
+    d->pb = dag_devprog_register(o->program, d->number, b.k * b.n);
+}
+
+static dagi_block_shape square(int64_t side, int64_t m, int64_t n, int64_t k)
+{
+    return (dagi_block_shape){m < side ? m : side, n < side ? n : side, k < side ? k : side};
+}
+
 int64_t dagi_outcore_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t m, int64_t n,
                                int64_t k, int64_t most)
 {
     int results;
     int64_t side = side_of(o, d, m, n, k, &results);
     side = side < most ? side : most;
-    if (side < 1) {
-        (void)dag_error(o->ctx, DAG_ERR_NOMEM,
-                        "device %d has no memory for a block of one row in %d registers", d->number,
-                        results + 4);
+    if (too_small(o, d, side, results))
         return 0;
-    }
     if (o->options->registers != FEWEST && side < (m > n ? m : n) &&
         dagi_block_side(d->items, 2, m, n, k) >= side)
         results = 2; /* others make it more than one block */
-    int64_t bm = m < side ? m : side, bn = n < side ? n : side, bk = k < side ? k : side;
-    d->results = results;
-    d->turn = results - 1;
-    for (int r = 0; r < results; r++)
-        d->c[r] = dag_devprog_register(o->program, d->number, bm * bn);
-    if (bk == 0)
-        return side;
-    d->a = dag_devprog_register(o->program, d->number, bm * bk);
-    d->b = dag_devprog_register(o->program, d->number, bk * bn);
-    d->pa = dag_devprog_register(o->program, d->number, bm * bk);
-    d->pb = dag_devprog_register(o->program, d->number, bk * bn);
+    take_registers(o, d, results, square(side, m, n, k));
     return side;
+}
+
+dagi_block_shape dagi_outcore_product_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t m,
+                                                int64_t n, int64_t k)
+{
+    int results;
+    int64_t side = side_of(o, d, m, n, k, &results);
+    if (too_small(o, d, side, results))
+        return (dagi_block_shape){0, 0, 0};
+    dagi_block_shape shape = square(side, m, n, k);
+    if (o->options->block == 0 && k > 0 && side < (m > n ? m : n))
+        shape = dagi_block_shape_of(d->items, results, m, n, k);
+    take_registers(o, d, results, shape);
+    return shape;
 }
 
 int64_t dagi_outcore_side(const dagi_outcore *o, const dagi_outcore_device *d, int64_t m, int64_t n,

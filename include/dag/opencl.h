@@ -23,7 +23,8 @@ struct _cl_kernel;
 /**
  * Names the text of an OpenCL program, which is compiled for each OpenCL device when that is opened. Call
  * it before the first dag_init(), from one thread; a program that does not compile keeps the device from
- * being used, and the reason is what the compiler said.
+ * being used, and the reason is what the compiler said. But a device without double precision, where a
+ * program with doubles does not, is used without the program: name the kernels in single precision apart.
  * @param name  of the program, for dag_opencl_kernel(); as the text it is not copied, and has to stay.
  * @param text  OpenCL C 1.2.
  * @return DAG_SUCCESS; DAG_ERR_ARG: an argument is NULL, or a program has this name;
@@ -38,7 +39,8 @@ dag_status dag_opencl_program(const char *name, const char *text);
  * @param queue    of an OpenCL device: `dag_queue` in a body.
  * @param program  the name that dag_opencl_program() was given.
  * @param kernel   the function's name, of less than 64 characters.
- * @return a cl_kernel; NULL: there is no such program or kernel. The body then returns DAG_BODY_ERROR.
+ * @return a cl_kernel; NULL: there is no such program or kernel, or not on this device. The body then
+ *         returns DAG_BODY_ERROR, and the task goes to a core if its class has a body for that.
  */
 struct _cl_kernel *dag_opencl_kernel(dag_device_queue *queue, const char *program, const char *kernel);
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# check.sh <copies_table>|none <cc> <model.pml> right|wrong [spin options...]
+# check.sh <table>|none <cc> <model.pml> right|wrong [spin options...]
 #
-# Prints the tables of the protocol with copies_table, if the model has some, and runs spin over all states of it.
+# Prints the tables of the model with the program <table>, if it has some, and runs spin over all states of it.
 # right: there must be no error; prints the number of states. wrong MISTAKE: spin must find one.
-# MISTAKE is a number for WRONG in the model, or a word for copies_table.
+# MISTAKE is a number for WRONG in the model, or a word for <table>, which is given the options as well.
 set -euo pipefail
 
 table=$1 cc=$2 model=$3 expect=$4
@@ -25,7 +25,7 @@ case $mistake in
 '' | [0-9]*) set_up=() ;;
 *) set_up=("$mistake") ;;
 esac
-[ "$table" = none ] || "$table" "${set_up[@]}" >"$work/table.pml"
+[ "$table" = none ] || "$table" "${set_up[@]}" "$@" >"$work/table.pml"
 case $mistake in
 [0-9]*) set -- "$@" "-DWRONG=$mistake" ;;
 esac

@@ -27,7 +27,7 @@ if(TARGET dag AND TARGET dagcc)
     dag_add_mpi_test(devprog_ranks NP 2 COMMAND test_devprog 0 60 THREADS 2 LABELS unit sanitize
         TIMEOUT 180)
     # All small programs in all orders, and machines with a mistake.
-    add_executable(test_queues "${device}/test_queues.c" "${device}/loop_backend.c")
+    add_executable(test_queues "${device}/test_queues.c" "${device}/small_programs.c" "${device}/loop_backend.c")
     target_link_libraries(test_queues PRIVATE dag)
     target_include_directories(test_queues PRIVATE "${device}" "${PROJECT_SOURCE_DIR}/runtime")
     dag_add_script_test(queues COMMAND test_queues 4 LABELS unit sanitize TIMEOUT 120)

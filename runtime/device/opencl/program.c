@@ -43,8 +43,9 @@ static void say_log(cl_program program, cl_device_id id, const char *name)
     dagi_opencl_say(text);
 }
 
+/* *faulty, if it is asked for: 1 = the compiler does not take the text. */
 static dagi_result build(const dagi_opencl_device *d, const char *name, const char *text,
-                         const char *options, cl_program *program)
+                         const char *options, cl_program *program, int *faulty)
 {
     cl_int error = CL_SUCCESS;
     cl_program made = clCreateProgramWithSource(d->context, 1, &text, NULL, &error);
@@ -58,8 +59,20 @@ static dagi_result build(const dagi_opencl_device *d, const char *name, const ch
     dagi_result result = dagi_opencl_result(error, "clBuildProgram");
     if (error == CL_BUILD_PROGRAM_FAILURE)
         say_log(made, d->id, name);
+    if (faulty)
+        *faulty = error == CL_BUILD_PROGRAM_FAILURE;
     clReleaseProgram(made);
     return result;
+}
+
+/* Without double precision a text that has doubles does not compile. It is for tasks that do not come to
+ * such a device, so the device lacks the text, and others are not kept from it. */
+static dagi_result build_own(dagi_opencl_device *device, int number)
+{
+    int faulty = 0;
+    dagi_result result =
+        build(device, texts[number].name, texts[number].text, "", &device->own[number], &faulty);
+    return faulty && device->single ? DAGI_OK : result;
 }
 
 dagi_result dagi_opencl_compile(dagi_opencl_device *device)
@@ -75,10 +88,10 @@ dagi_result dagi_opencl_compile(dagi_opencl_device *device)
                  "-DREAL=%s -DCPLX=%d -DVW=%d -DMV=%d -DNR=%d -DJB=%d -DSLAB=%d -DSMALL=%d -DPIVOTS=%d",
                  narrow ? "float" : "double", dag_precision_is_complex((dag_precision)p), s->vector,
                  s->vectors, s->columns, s->strip, OPENCL_SLAB, OPENCL_SMALL, OPENCL_PIVOTS);
-        result = build(device, "of kernels on tiles", source, options, &device->program[p]);
+        result = build(device, "of kernels on tiles", source, options, &device->program[p], NULL);
     }
     for (int i = 0; i < ntexts && result == DAGI_OK; i++)
-        result = build(device, texts[i].name, texts[i].text, "", &device->own[i]);
+        result = build_own(device, i);
     return result;
 }
 
@@ -119,6 +132,11 @@ void *dagi_opencl_own_kernel(void *queue, const char *program, const char *kerne
     cl_int error = CL_INVALID_KERNEL_NAME;
     if (number < 0 || strlen(kernel) >= sizeof ((struct dagi_opencl_own *)0)->name) {
         (void)dagi_opencl_result(error, "dag_opencl_kernel");
+        return NULL;
+    }
+    if (!q->device->own[number]) {
+        dagi_opencl_say("dag_opencl_kernel: the program does not compile for a device without "
+                        "double precision");
         return NULL;
     }
     for (struct dagi_opencl_own *o = q->own; o; o = o->next) {

@@ -21,13 +21,16 @@ import glob
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 
 ELEM = {"s": 4, "d": 8, "c": 8, "z": 16}
 LIMIT = 240         # seconds for one run; a hang is a failure
-LOST = "device"     # what a message about a lost device says
+# What the driver says where data were lost with a device, and nothing else.
+LOST = re.compile(r"^dag_potrf: .*(lost with device \d|cannot be copied from device \d|began on device \d+ .* could not be completed"
+                  r"|on a device was lost|device \d+ \(.*\) has failed)", re.M)
 NO_OPENCL = "this machine has no OpenCL device" # so begins a message
 
 
@@ -83,8 +86,11 @@ class Runner:
 
     def expect_right(self, *run):
         status, results, messages, reports = self.run(*run)
-        if status is None:
-            return reports
+        if status is not None:
+            self.judge_right(status, results, messages, reports)
+
+    def judge_right(self, status, results, messages, reports):
+        """A checked result, and nothing left on devices."""
         if status != 0 or not results or results[-1]["info"] != 0:
             self.fail("exit status %s, residual %s\n%s" % (
                 status, [x["residual"] for x in results], messages))
@@ -94,19 +100,27 @@ class Runner:
             left = report.get("memory_left", 0) + sum(d.get("memory_left", 0) for d in report["devices"])
             if left:
                 self.fail("%d bytes are left on devices" % left)
-        return reports
 
-    def right_or_lost(self, right, ranks, settings):
-        """A factorisation is right, or, unless it has to be, ends on all ranks with what was lost."""
-        arguments = ["--n", "500", "--nb", "50", "--check"]
-        if right:
-            self.expect_right(ranks, "dag_potrf", arguments, settings)
-            return
-        status, results, messages, _ = self.run(ranks, "dag_potrf", arguments, settings)
-        if status == 0 and (not results or results[-1]["residual"] is None):
-            self.fail("success without a result")
-        elif status not in (None, 0) and (status != 1 or LOST not in messages):
+    def expect_lost(self, status, results, messages):
+        """It ended on all ranks because data were lost, and claims no result."""
+        if status != 1 or not LOST.search(messages):
             self.fail("exit status %s\n%s" % (status, messages))
+        elif results:
+            self.fail("a result after a loss: %s" % results)
+
+    def right_or_lost(self, right, comes, ranks, settings):
+        """A factorisation is right, or, unless it has to be, ends on all ranks with what was lost. `comes`: some call
+        was let fail."""
+        run = self.run(ranks, "dag_potrf", ["--n", "500", "--nb", "50", "--check"], settings)
+        status, results, messages, reports = run
+        if status is None:
+            return
+        if right or status == 0:
+            self.judge_right(*run)
+        else:
+            self.expect_lost(status, results, messages)
+        if comes and not sum(report["failed"] for report in reports):
+            self.fail("no call was let fail")
 
 
 def task_bytes(prec, nb):
@@ -174,7 +188,7 @@ def opencl_faults(runner, full):
     for fault, (ranks, count, where) in product:
         settings = dict(base, POCL_DEVICES=" ".join(["pthread"] * count), **where)
         settings.update(("OPENCL_LAYER_" + x).split("=", 1) for x in fault.split())
-        runner.right_or_lost(fault in before, ranks, settings)
+        runner.right_or_lost(fault in before, fault.startswith(("FAIL", "LOSE")), ranks, settings)
 
 
 def has_opencl(runner, settings):
@@ -205,7 +219,7 @@ def faults(runner, full):
     for fault, (ranks, count, where) in product:
         settings = {"FAKE_CUDA_DEVICES": count, "FAKE_CUDA_LATE": "3", **where}
         settings.update(("FAKE_CUDA_" + x).split("=") for x in fault.split())
-        runner.right_or_lost(fault in before, ranks, settings)
+        runner.right_or_lost(fault in before, True, ranks, settings)
 
 
 def triangle(n, nb):

@@ -95,6 +95,8 @@ typedef enum fake_direction {
 
 void fake_count_copy(int device, fake_direction direction, size_t bytes, bool pageable);
 void fake_count_kernel(int device, const char *call);
+/* Whether a call that the settings count was let fail. */
+void fake_count_failure(bool fails);
 void fake_count_memory(int device, size_t used);
 void fake_count_seconds(int device, double seconds); /* of modelled kernels */
 void fake_report_write(int misuse);

@@ -24,6 +24,8 @@ static struct {
     uint64_t count;
 } names[MAX_CALLS];
 
+static _Atomic int failures; /* calls that the settings let fail */
+
 static const char *const direction_names[FAKE_DIRECTIONS] = {"h2d", "d2h", "p2p", "d2d", "set"};
 
 void fake_count_copy(int device, fake_direction direction, size_t bytes, bool pageable)
@@ -50,6 +52,11 @@ void fake_count_kernel(int device, const char *call)
 void fake_count_seconds(int device, double seconds)
 {
     atomic_fetch_add(&counters[device].picoseconds, (uint64_t)(1e12 * seconds + 0.5));
+}
+
+void fake_count_failure(bool fails)
+{
+    atomic_fetch_add(&failures, fails);
 }
 
 void fake_count_memory(int device, size_t used)
@@ -94,8 +101,8 @@ void fake_report_write(int misuse)
         perror(path);
         return;
     }
-    fprintf(file, "{\n  \"rank\": %d, \"misuse\": %d,\n  \"kernels\": {", fake_settings.rank,
-            misuse);
+    fprintf(file, "{\n  \"rank\": %d, \"misuse\": %d, \"failed\": %d,\n  \"kernels\": {",
+            fake_settings.rank, misuse, failures);
     for (int i = 0; i < MAX_CALLS && names[i].name; i++)
         fprintf(file, "%s\"%s\": %" PRIu64, i ? ", " : "", names[i].name, names[i].count);
     fprintf(file, "},\n  \"devices\": [\n");

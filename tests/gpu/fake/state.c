@@ -139,7 +139,9 @@ bool fake_fails(fake_fault *fault, int device)
         (fake_settings.fail_rank >= 0 && fake_settings.fail_rank != fake_settings.rank))
         return false;
     long call = atomic_fetch_add(&fault->calls, 1) + 1;
-    return call == fault->n || (fault->onward && call > fault->n);
+    bool fails = call == fault->n || (fault->onward && call > fault->n);
+    fake_count_failure(fails);
+    return fails;
 }
 
 /* ---- calls ---- */

@@ -11,11 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RUNS = 9 };
+
 static void usage(void)
 {
-    fputs("usage: bench_outcore gemm|trsm|potrf|getrf N BLOCK REGISTERS [RUNS]\n"
-          "BLOCK: rows and columns of a block, 0 = what fits; REGISTERS: 5 or 6. Prints seconds of the clock of\n"
-          "the run, the median, and of all devices: seconds that they computed and copied, bytes in and out.\n",
+    fputs("usage: bench_outcore gemm|trsm|potrf|getrf|getrf_nopiv N BLOCK REGISTERS [RUNS|list]\n"
+          "BLOCK: rows and columns of a block, 0 = what fits; REGISTERS: 5 or 6. Prints seconds of "
+          "the clock of\n"
+          "the run, the median, and bytes of all devices in and out; with `list` the program, "
+          "which does not run.\n",
           stderr);
     exit(3);
 }
@@ -57,6 +61,8 @@ static dag_devprog *program(work *w)
         status = dag_potrf_program(w->ctx, DAG_LOWER, w->A, &w->options, &p);
     else if (strcmp(w->routine, "getrf") == 0)
         status = dag_getrf_program(w->ctx, w->A, w->ipiv, &w->info, &w->options, &p);
+    else if (strcmp(w->routine, "getrf_nopiv") == 0)
+        status = dag_getrf_nopiv_program(w->ctx, w->A, &w->options, &p);
     else
         usage();
     if (status != DAG_SUCCESS)
@@ -83,15 +89,43 @@ static int by_size(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+static void list(work *w)
+{
+    dag_devprog *p = program(w);
+    if (dag_devprog_list(p, stdout) != DAG_SUCCESS)
+        stop(w->ctx, "the listing");
+    dag_devprog_free(p);
+}
+
+static void run(work *w, int64_t n, int runs)
+{
+    double seconds[RUNS];
+    dag_device_stats before = {0};
+    for (int i = 0; i < runs; i++) {
+        dag_devprog *p = program(w);
+        before = all_devices(w->ctx);
+        double start = dag_seconds(w->ctx);
+        if (dag_run(w->ctx, dag_devprog_taskpool(p)) != DAG_SUCCESS)
+            stop(w->ctx, "the run");
+        seconds[i] = dag_seconds(w->ctx) - start;
+        dag_devprog_free(p);
+    }
+    dag_device_stats after = all_devices(w->ctx);
+    qsort(seconds, (size_t)runs, sizeof *seconds, by_size);
+    printf("%s n %" PRId64 " block %" PRId64 " registers %d: %.6f s; bytes in %" PRId64
+           ", out %" PRId64 "\n",
+           w->routine, n, w->options.block, w->options.registers, seconds[runs / 2],
+           after.bytes_in - before.bytes_in, after.bytes_out - before.bytes_out);
+}
+
 int main(int argc, char **argv)
 {
-    enum { RUNS = 9 };
     char why[512] = "";
-    double seconds[RUNS];
     if (argc < 5)
         usage();
     int64_t n = strtoll(argv[2], NULL, 10), block = strtoll(argv[3], NULL, 10);
-    int runs = argc > 5 ? atoi(argv[5]) : 3;
+    int listing = argc > 5 && strcmp(argv[5], "list") == 0,
+        runs = argc > 5 && !listing ? atoi(argv[5]) : 3;
     if (n < 1 || block < 0 || runs < 1 || runs > RUNS)
         usage();
     work w = {.routine = argv[1], .options = {.block = block, .registers = atoi(argv[4])}};
@@ -103,21 +137,10 @@ int main(int argc, char **argv)
     w.B = matrix(w.ctx, n, "B");
     w.C = matrix(w.ctx, n, "C");
     w.ipiv = calloc((size_t)n, sizeof *w.ipiv);
-    dag_device_stats before = {0};
-    for (int i = 0; i < runs; i++) {
-        dag_devprog *p = program(&w);
-        before = all_devices(w.ctx);
-        double start = dag_seconds(w.ctx);
-        if (dag_run(w.ctx, dag_devprog_taskpool(p)) != DAG_SUCCESS)
-            stop(w.ctx, "the run");
-        seconds[i] = dag_seconds(w.ctx) - start;
-        dag_devprog_free(p);
-    }
-    dag_device_stats after = all_devices(w.ctx);
-    qsort(seconds, (size_t)runs, sizeof *seconds, by_size);
-    printf("%s n %" PRId64 " block %" PRId64 " registers %d: %.6f s; bytes in %" PRId64 ", out %" PRId64 "\n",
-           w.routine, n, block, w.options.registers, seconds[runs / 2], after.bytes_in - before.bytes_in,
-           after.bytes_out - before.bytes_out);
+    if (listing)
+        list(&w);
+    else
+        run(&w, n, runs);
     dag_matrix_free(w.A);
     dag_matrix_free(w.B);
     dag_matrix_free(w.C);

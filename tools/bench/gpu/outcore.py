@@ -3,7 +3,7 @@
 
 usage: outcore.py BUILD [STRETCH]
 
-Kernels and copies take the times of the machine below, on a clock that is STRETCH (60) times slower; nothing is
+Kernels and copies take the times of a machine (listed.py), on a clock that is STRETCH (60) times slower; nothing is
 computed. Beside the time of each run stand the seconds of its kernels and of its copies in, and the share of the
 shorter of the two that is hidden; of several devices the efficiency; of orders near each other their speeds.
 """
@@ -14,28 +14,11 @@ import subprocess
 import sys
 import tempfile
 
+import listed
+
 BUILD = sys.argv[1]
 STRETCH = sys.argv[2] if len(sys.argv) > 2 else "60"
-LATENCY, BANDWIDTH = 10e-6, 12e9
-MACHINE = """name = outcore
-workers = 2
-devices = %d
-device_streams = 1
-device_memory = 6M
-device_link = 10us 12GB/s
-kernel = getrf d 32:5 256:30
-kernel = * d 32:12 192:36
-kernel = * s 32:24 192:80
-kernel = * c 32:30 192:82
-kernel = * z 32:18 192:42
-kernel = move * 32:6 128:10
-device_kernel = gemm d 64:300 2048:600
-device_kernel = herk d 64:300 2048:500
-device_kernel = trsm d 64:300 2048:400
-device_kernel = potrf d 64:20 2048:200
-device_kernel = * * 64:300
-device_kernel = move * 64:100 1024:300
-"""
+LATENCY, BANDWIDTH = 10e-6, 12e9 # of the machine
 
 
 def run(devices, *args):
@@ -43,9 +26,7 @@ def run(devices, *args):
     with tempfile.TemporaryDirectory() as where:
         path = where + "/machine"
         with open(path, "w", encoding="utf-8") as out:
-            for line in (MACHINE % devices).splitlines():
-                for prec in "sdcz" if " * * " in line else "d":
-                    out.write(line.replace(" * * ", " * %s " % prec) + "\n")
+            out.write(listed.described(devices))
         env = dict(os.environ, DAG_MACHINE=path, DAG_STRETCH=STRETCH, FAKE_CUDA_MACHINE=path, FAKE_CUDA_COMPUTE="0",
                    FAKE_CUDA_STRETCH=STRETCH, FAKE_CUDA_REPORT=where + "/report", DAG_THREADS="2", DAG_WARNINGS="off",
                    LD_LIBRARY_PATH=BUILD + "/tests/gpu/fake/lib", DAG_DEVICE_PLUGIN="cuda=" + BUILD + "/lib/libdag_cuda.so")

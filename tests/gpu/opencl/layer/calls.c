@@ -151,6 +151,24 @@ static cl_int CL_API_CALL release_memory(cl_mem memory)
                                                             : CL_INVALID_MEM_OBJECT;
 }
 
+/* Whether a text has the word outside of its comments. */
+static int has_doubles(const char *text)
+{
+    int comment = 0;
+    for (const char *c = text; *c; c++) {
+        if (comment ? strncmp(c, "*/", 2) == 0 : strncmp(c, "/*", 2) == 0)
+            comment = !comment;
+        else if (!comment && strncmp(c, "double", 6) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static void fill_doubles(layer_object *o, const void *from)
+{
+    o->doubles = *(const int *)from;
+}
+
 static cl_program CL_API_CALL create_program(cl_context context, cl_uint n, const char **texts,
                                              const size_t *lengths, cl_int *error)
 {
@@ -160,7 +178,10 @@ static cl_program CL_API_CALL create_program(cl_context context, cl_uint n, cons
         return NULL;
     }
     cl_program made = DRIVER(CreateProgramWithSource)(context, n, texts, lengths, error);
-    known(LAYER_PROGRAM, made, NULL, NULL);
+    int doubles = 0;
+    for (cl_uint i = 0; i < n && !lengths; i++)
+        doubles |= has_doubles(texts[i]);
+    known(LAYER_PROGRAM, made, fill_doubles, &doubles);
     return made;
 }
 
@@ -190,6 +211,9 @@ static cl_int CL_API_CALL build_program(cl_program program, cl_uint n, const cl_
     if (o && options)
         o->bytes = (size_t)(strstr(options, "-DREAL=float") ? 4 : 8)
                    << (strstr(options, "-DCPLX=1") != NULL);
+    if (o && !refused && layer_settings.single &&
+        (o->doubles || (options && strstr(options, "=double"))))
+        refused = CL_BUILD_PROGRAM_FAILURE;
     pthread_mutex_unlock(&layer_lock);
     return refused ? refused : DRIVER(BuildProgram)(program, n, ids, options, notify, data);
 }

@@ -84,6 +84,7 @@ typedef struct layer_object {
     int device;         /* queue, event */
     int number;         /* queue: in clocks */
     int lost;           /* event: its device was lost before it */
+    int doubles;        /* program: its text has the word */
     size_t bytes;       /* buffer; program, kernel: of an item */
     char name[64];      /* kernel */
     layer_clock *clock; /* queue, event: what comes before what is enqueued next, before its end */

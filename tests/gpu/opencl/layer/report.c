@@ -22,7 +22,7 @@ static struct {
     uint64_t kernels, copies[LAYER_DIRECTIONS], bytes[LAYER_DIRECTIONS];
     int lost;
 } device[LAYER_DEVICES];
-static long failing, launched;
+static long failing, failed, launched;
 static _Atomic int mistakes, untold, all_mistakes;
 static pid_t owner;
 
@@ -65,6 +65,7 @@ cl_int layer_count(const char *call, int number, cl_int error)
     failing++;
     if (failing != c->fail_n && !(c->fail_onward && failing > c->fail_n))
         return CL_SUCCESS;
+    failed++;
     return c->error ? c->error : error;
 }
 
@@ -82,8 +83,10 @@ void layer_count_kernel(int number, const char *name)
 
 int layer_loses(int number)
 {
-    if (layer_settings.lose && may_fail(number) && ++launched == layer_settings.lose)
+    if (layer_settings.lose && may_fail(number) && ++launched == layer_settings.lose) {
         device[number].lost = 1;
+        failed++;
+    }
     return device[number].lost;
 }
 
@@ -129,7 +132,8 @@ static void write_report(void)
         perror(path);
         return;
     }
-    fprintf(file, "{\n  \"rank\": %d, \"misuse\": %d,\n", layer_settings.rank, mistakes);
+    fprintf(file, "{\n  \"rank\": %d, \"misuse\": %d, \"failed\": %ld,\n", layer_settings.rank,
+            mistakes, failed);
     fprintf(file, "  \"memory_high\": %zu, \"memory_left\": %zu,\n", most, left);
     write_names(file, "calls", calls);
     write_names(file, "kernels", kernels);
@@ -169,7 +173,8 @@ __attribute__((destructor)) static void finish(void)
     layer_late_end();
     leaks();
     mistakes = atomic_load(&all_mistakes);
-    if (layer_settings.report)
+    if (layer_settings.report &&
+        calls[0].count) /* launchers look for devices, too, and have the same file */
         write_report();
     if (mistakes) {
         fprintf(stderr, "OpenCL layer: %d mistakes of the program, see above: exit status %d\n",

@@ -190,6 +190,76 @@ static void limited(void)
         _exit(WRONG);
 }
 
+static void pieces(void)
+{
+    cl_ulong largest = 0;
+    cl_int error;
+    must(clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL));
+    if (largest != 6144 || clCreateBuffer(context, CL_MEM_READ_WRITE, 6145, NULL, &error) ||
+        error != CL_INVALID_BUFFER_SIZE)
+        _exit(WRONG);
+    cl_mem second =
+        clCreateBuffer(context, CL_MEM_READ_WRITE, 6144, NULL, &error); /* more than one in all */
+    must(error);
+    clReleaseMemObject(second);
+}
+
+static cl_int compile(const char *source, const char *options)
+{
+    cl_int error;
+    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+    must(error);
+    error = clBuildProgram(program, 1, &device, options, NULL, NULL);
+    clReleaseProgram(program);
+    return error;
+}
+
+static void narrow(void)
+{
+    static const char any[] =
+        "/* float or double */ __kernel void set(__global REAL *x) { *x = 1; }";
+    cl_device_fp_config doubles = 0;
+    must(clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL));
+    if (doubles || compile(any, "-DREAL=float") != CL_SUCCESS ||
+        compile(any, "-DREAL=double") != CL_BUILD_PROGRAM_FAILURE ||
+        compile(text, "-DREAL=float -DCPLX=0") != CL_BUILD_PROGRAM_FAILURE)
+        _exit(WRONG);
+}
+
+/* The second kernel breaks the device: what was before it is there, what is behind it is not. */
+static void broken(void)
+{
+    const char *source = "__kernel void set(__global int *x, int to) { *x = to; }";
+    const size_t one = 1, at[3] = {0}, region[3] = {sizeof(cl_int), 1, 1};
+    cl_int error, first = 0, status = 0;
+    cl_event before, behind;
+    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+    must(clBuildProgram(program, 1, &device, "", NULL, NULL));
+    cl_kernel set = clCreateKernel(program, "set", &error);
+    must(clSetKernelArg(set, 0, sizeof buffer, &buffer));
+    for (cl_int to = 1; to <= 2; to++) {
+        must(clSetKernelArg(set, 1, sizeof to, &to));
+        must(clEnqueueNDRangeKernel(queue[0], set, 1, NULL, &one, NULL, 0, NULL,
+                                    to == 1 ? &before : &behind));
+        if (to == 1) {
+            must(clEnqueueReadBufferRect(queue[0], buffer, CL_FALSE, at, at, region, 0, 0, 0, 0,
+                                         host, 0, NULL, NULL));
+            must(clFinish(queue[0]));
+            memcpy(&first, host, sizeof first);
+        }
+    }
+    int right = first == 1 && clWaitForEvents(1, &before) == CL_SUCCESS &&
+                clWaitForEvents(1, &behind) != CL_SUCCESS;
+    must(clGetEventInfo(behind, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    if (!right || status >= 0 || copy(0, 1, 0) != CL_DEVICE_NOT_AVAILABLE ||
+        copy(1, 0, 0) != CL_DEVICE_NOT_AVAILABLE)
+        _exit(WRONG);
+    clReleaseEvent(before);
+    clReleaseEvent(behind);
+    clReleaseKernel(set);
+    clReleaseProgram(program);
+}
+
 /* ---- all of them ------------------------------------------------------------------------------- */
 
 static const struct {
@@ -210,6 +280,9 @@ static const struct {
     {"a kernel's operand after its release", kernel_released, MISTAKE, NULL, NULL},
     {"the second copy is refused", second_refused, 0, "OPENCL_LAYER_FAIL", "EnqueueWrite=2"},
     {"little memory", limited, 0, "OPENCL_LAYER_MEMORY", "6K"},
+    {"small allocations", pieces, 0, "OPENCL_LAYER_LARGEST", "6K"},
+    {"no double precision", narrow, 0, "OPENCL_LAYER_SINGLE", "1"},
+    {"the second kernel breaks the device", broken, 0, "OPENCL_LAYER_LOSE", "2"},
 };
 
 static int status_of(size_t i)
