@@ -76,11 +76,11 @@ static bool attend(struct dagi_worker *w, dag_taskpool *pool)
 /*
  * Tasks that take less than BRIEF nanoseconds run where they were given: others would spend more on fetching
  * them, and when many wait they fall out of the giver's cache. So the giver runs what is ready after every GIVEN
- * that it gives, and says so to those who would steal. What tasks take it finds out, first one after the other
- * for PROBE nanoseconds at most. Where they take longer it gives on, since what it gives next may be more urgent,
- * and asks again after LONG looks. A run may be longer for an interrupt, but not twice, nor by MUCH.
+ * that it gives, for MOST ticks and one task more, and says so to those who would steal. What tasks take it finds
+ * out by that. Where they take longer it gives on, since what it gives next may be more urgent, and asks again
+ * after LONG looks. A run may be longer for an interrupt, but not twice, nor by MUCH.
  */
-enum { GIVEN = 32, BRIEF = 400, PROBE = GIVEN * BRIEF, LONG = 16, MUCH = 100000 };
+enum { GIVEN = 32, BRIEF = 400, MOST = 50000, LONG = 16, MUCH = 100000 };
 
 static int none_is_left(void *arg)
 {
@@ -106,10 +106,7 @@ static void run_brief(struct dagi_worker *w, struct dagi_door *door)
         return;
     int64_t before = atomic_load_explicit(&done->completed, memory_order_relaxed);
     uint64_t begin = dagi_now();
-    if (door->brief)
-        dagi_run_until(w, none_is_left, w);
-    else
-        dagi_run_for(w, PROBE, none_is_left, w);
+    dagi_run_ticks(w, MOST, none_is_left, w);
     int64_t ran = atomic_load_explicit(&done->completed, memory_order_relaxed) - before;
     int64_t more = (int64_t)(dagi_now() - begin) - ran * BRIEF;
     if (ran == 0)

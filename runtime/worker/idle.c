@@ -232,7 +232,7 @@ void dagi_rest(struct dagi_worker *w)
     t->rested = 1;
     if (t->shared) /* what follows is for the whole thread: dagi_rest_all() */
         return;
-    if (dagi_worker_is_active(w) || t->one_task || /* dag_test() is soon back */
+    if (dagi_worker_is_active(w) || t->pauses || /* who called it is soon back */
         idle < patience(ctx, looks) ||
         (looks && (!crew->messages->can_sleep(w) || dagi_something(w))))
         dagi_wait_a_moment(w, idle);
@@ -247,7 +247,7 @@ void dagi_rest_all(struct dagi_worker *w, uint64_t idle)
     struct dagi_worker *open = w;
     bool parks = true;
     for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
-        parks = parks && searches(o) && !polls_now(o) && !dagi_thread(o)->one_task &&
+        parks = parks && searches(o) && !polls_now(o) && !dagi_thread(o)->pauses &&
                 idle >= patience(o->ctx, false) && !dagi_something(o);
         if (atomic_load(&dagi_tasks(o->ctx)->open.pools) > 0)
             open = o;

@@ -111,7 +111,7 @@ static void take_turn(struct dagi_worker *w)
     do {
         t->rested = 0;
         dagi_work(w);
-    } while (!t->rested && !t->one_task && !dagi_turn_is_over(w) && !dagi_is_called(w));
+    } while (!t->rested && !t->pauses && !dagi_turn_is_over(w) && !dagi_is_called(w));
     if (!t->rested)
         dagi_leave(w);
 }

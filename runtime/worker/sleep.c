@@ -176,7 +176,7 @@ void dagi_park(struct dagi_worker *w, uint64_t idle)
 {
     bool stays = false, helps = false;
     for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
-        assert(!dagi_thread(o)->one_task && !dagi_thread(o)->next);
+        assert(!dagi_thread(o)->pauses && !dagi_thread(o)->next);
         enlist(o, DAGI_SEARCHES_IDLE, DAGI_PARKED);
     }
     for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
@@ -213,7 +213,7 @@ static bool must_stay_at_bell(struct dagi_worker *w)
 void dagi_park_at_bell(struct dagi_worker *w, uint64_t idle)
 {
     bool alone = dagi_tasks(w->ctx)->single;
-    assert(!dagi_thread(w)->one_task && !dagi_thread(w)->next);
+    assert(!dagi_thread(w)->pauses && !dagi_thread(w)->next);
     uint64_t begin = DAGI_TRACK(w) ? dagi_trace_mark(DAGI_TRACK(w)) : 0;
     if (!alone)
         enlist(w, DAGI_POLLS_IDLE, DAGI_AT_BELL);

@@ -249,7 +249,7 @@ void dagi_work(struct dagi_worker *w)
         dagi_end_search(w);
     while (t) {
         take_ready(w, dagi_task_run(w, t));
-        if (w->index == 0 && (dagi_thread(w)->one_task ||
+        if (w->index == 0 && ((dagi_thread(w)->pauses && dagi_ticks() >= dagi_thread(w)->pauses) ||
                               atomic_load_explicit(&dagi_crew(ctx)->news, memory_order_relaxed)))
             break;
         if (attention_is_due(w))
@@ -323,20 +323,41 @@ void dagi_run_until(struct dagi_worker *w, int (*done)(void *arg), void *arg)
     leave(w);
 }
 
+static void set_pauses(struct dagi_worker *w, uint64_t from)
+{
+    for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o))
+        dagi_thread(o)->pauses = from;
+}
+
+/* Nonzero: all is done. */
+static int work_once(struct dagi_worker *w, int (*done)(void *arg), void *arg)
+{
+    atomic_store(&dagi_crew(w->ctx)->news, 0);
+    if (done(arg))
+        return 1;
+    work_here(w);
+    return 0;
+}
+
 void dagi_run_for(struct dagi_worker *w, uint64_t nanoseconds, int (*done)(void *arg), void *arg)
 {
     uint64_t start = dagi_now();
     enter(w, done, arg);
-    for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o))
-        dagi_thread(o)->one_task = 1;
-    do {
-        atomic_store(&dagi_crew(w->ctx)->news, 0);
-        if (done(arg))
-            break;
-        work_here(w);
-    } while (dagi_now() - start < nanoseconds);
-    for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o))
-        dagi_thread(o)->one_task = 0;
+    set_pauses(w, 1);
+    while (!work_once(w, done, arg) && dagi_now() - start < nanoseconds)
+        continue;
+    set_pauses(w, 0);
+    leave(w);
+}
+
+void dagi_run_ticks(struct dagi_worker *w, uint64_t ticks, int (*done)(void *arg), void *arg)
+{
+    uint64_t end = dagi_ticks() + ticks;
+    enter(w, done, arg);
+    set_pauses(w, end);
+    while (!work_once(w, done, arg) && dagi_ticks() < end)
+        continue;
+    set_pauses(w, 0);
     leave(w);
 }
 

@@ -83,7 +83,8 @@ struct dagi_thread {
     uint64_t waits_since;     /* dagi_now() since when its devices have had no news; 0 = not */
     int (*done)(void *arg);   /* worker 0 in dagi_run_until(), NULL otherwise */
     void *done_arg;
-    int one_task;             /* 1: worker 0 in dag_test(), look at the clock after each task */
+    uint64_t pauses;          /* worker 0 in dagi_run_for() and dagi_run_ticks(): from when on it comes back after
+                                 each task, by dagi_ticks(); 1: always, 0: never */
     /* For a thread with workers in several contexts; see seat.c. */
     int shared;               /* 1: it is on such a thread */
     int rested;               /* 1: the last look found nothing */
@@ -187,6 +188,8 @@ void dagi_thread_fini(struct dagi_thread *t);
 void dagi_run_until(struct dagi_worker *w, int (*done)(void *arg), void *arg);
 /* Run something or make progress for about that long, at least one round; never parked. */
 void dagi_run_for(struct dagi_worker *w, uint64_t nanoseconds, int (*done)(void *arg), void *arg);
+/* The same by dagi_ticks(), for tasks so short that done() is not asked after each. */
+void dagi_run_ticks(struct dagi_worker *w, uint64_t ticks, int (*done)(void *arg), void *arg);
 /* Tasks are ready: give the list (linked by next) to the scheduler and wake who can run them. */
 void dagi_ready(struct dagi_worker *w, struct dag_task *list);
 /* Start some instances; false = there were none. */

@@ -185,7 +185,7 @@ START_TEST(a_look_for_a_moment_comes_back)
     dag_context *ctx = crew_new(2);
     dagi_run_for(dagi_tasks(ctx)->workers[0], 100000, counts_down, &never);
     ck_assert_int_lt(never, 0);
-    ck_assert_int_eq(dagi_thread(dagi_tasks(ctx)->workers[0])->one_task, 0);
+    ck_assert_int_eq(dagi_thread(dagi_tasks(ctx)->workers[0])->pauses, 0);
     is_consistent(ctx);
     crew_free(ctx);
 }
