@@ -165,7 +165,7 @@ class Workers(gdb.Command):
                 thread = known.get(int(t["seat"]["thread"]), "?") if i > 0 and t["seat"] else "-"
                 rows.append((str(crew["tasks"]["context"]["rank"]), str(i),
                              word("dagi_worker_state", int(t["state"])), str(thread),
-                             str(int(t["runner"]["completed"])),
+                             str(int(t["runner"]["done"]["completed"])),
                              name_of(t["next"]) if t["next"] else "-"))
         show(rows)
 
