@@ -64,7 +64,8 @@ struct dag_task;
  * A set of settings to hand to dag_init(). Origin order, weakest first: default, file named by
  * DAG_CONFIG (`key = value` lines), environment (`DAG_KEY`), this object.
  * A program with rights that its user lacks (set-user-ID) ignores file and environment.
- * `credit_bytes` and `eager_bytes` must be the same on all ranks, or dag_init() refuses to start.
+ * `credit_bytes`, `eager_bytes`, `link_latency` and `link_rate` must be the same on all ranks, or dag_init()
+ * refuses to start.
  * @return a new object owned by the caller (dag_config_free()), NULL when out of memory.
  */
 dag_config *dag_config_new(void);

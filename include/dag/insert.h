@@ -148,7 +148,8 @@ typedef struct dag_insert_desc {
 dag_status dag_insert_begin(dag_context *context, const dag_insert_desc *desc, dag_taskpool **pool);
 
 /**
- * Insert a task. Where this rank has as many unfinished ones as the window allows, it runs tasks first.
+ * Insert a task. Where this rank has as many unfinished ones as the window allows, it runs tasks first; so it does
+ * now and then where tasks are short, and once in some hundred calls one that is long.
  * @param args  `size` bytes, DAG_INSERT_ARGS at most, copied; may be NULL where that is 0.
  * @param tiles `n` tiles of the pool's collections, as many as the kernel has, or at least so many where it has
  *              a list; none twice but those that are READ alone.

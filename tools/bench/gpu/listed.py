@@ -7,10 +7,10 @@ import subprocess
 import tempfile
 
 MACHINE = """name = outcore
-workers = 2
+workers = %d
 devices = %d
 device_streams = 1
-device_memory = 6M
+device_memory = %s
 device_link = 10us 12GB/s
 kernel = getrf d 32:5 256:30
 kernel = * d 32:12 192:36
@@ -132,9 +132,10 @@ class Run:
         return 1 - max(self.seconds - max(kernels, copies), 0) / min(kernels, copies)
 
 
-def described(devices):
+def described(devices, workers=2, memory="6M"):
     """The description of that many devices, for all precisions."""
-    return "".join(line.replace(" * * ", " * %s " % prec) + "\n" for line in (MACHINE % devices).splitlines()
+    return "".join(line.replace(" * * ", " * %s " % prec) + "\n"
+                   for line in (MACHINE % (workers, devices, memory)).splitlines()
                    for prec in ("sdcz" if " * * " in line else "d"))
 
 

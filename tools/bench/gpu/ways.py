@@ -5,7 +5,7 @@ usage: ways.py BUILD [N...]
 
 Per routine, order, and way: bytes to and from the device, of a run on one thread whose kernels take no time; host
 instructions of the call (first order alone), counted by callgrind, in what is compiled from runtime/ and dsl-examples/,
-so without the fake, kernels on cores and the C library; and milliseconds on the machine below: of kernels, and of the
+so without the fake, kernels on cores and the C library; and milliseconds on the machine of listed.py: of kernels, and of the
 whole. For a program that is when its last command ends (listed.py), for a graph what it is at least, all copies and
 kernels beside each other: the largest of kernels, copies in, copies out, and cores.
 """
@@ -21,33 +21,15 @@ import listed
 BUILD = os.path.abspath(sys.argv[1])
 ORDERS = list(map(int, sys.argv[2:])) or [1000, 2000] # instructions are counted for the first
 MEMORY = "4M"
-MACHINE = """name = ways
-workers = 1
-devices = 1
-device_streams = 1
-device_memory = %s
-device_link = 10us 12GB/s
-kernel = getrf d 32:5 256:30
-kernel = * d 32:12 192:36
-kernel = * s 32:24 192:80
-kernel = * c 32:30 192:82
-kernel = * z 32:18 192:42
-kernel = move * 32:6 128:10
-device_kernel = gemm d 64:300 2048:600
-device_kernel = herk d 64:300 2048:500
-device_kernel = trsm d 64:300 2048:400
-device_kernel = potrf d 64:20 2048:200
-device_kernel = * s 64:300
-device_kernel = * d 64:300
-device_kernel = * c 64:300
-device_kernel = * z 64:300
-device_kernel = move * 64:100 1024:300
-"""
 ROUTINES = {"gemm": ["dag_gemm"], "trsm": ["dag_blas3", "--routine", "trsm"], "potrf": ["dag_potrf"],
             "getrf": ["dag_getrf"], "getrf_nopiv": ["dag_getrf", "--pivoting", "none"]}
 CALLS = {"gemm": "dag_gemm_with", "trsm": "dag_trsm", "potrf": "dag_potrf", "getrf": "dag_getrf_with",
          "getrf_nopiv": "dag_getrf_nopiv"}
 OURS = re.compile(r"(^|/)(runtime|dsl-examples|include/dag)/")
+
+
+def machine(memory):
+    return listed.described(1, workers=1, memory=memory)
 
 
 def environment(**more):
@@ -82,20 +64,20 @@ def modelled(routine, n, nb):
     with tempfile.TemporaryDirectory() as where:
         path = where + "/machine"
         with open(path, "w", encoding="utf-8") as out:
-            out.write(MACHINE % "8M")
+            out.write(machine("8M"))
         env = environment(DAG_MACHINE=path, FAKE_CUDA_MACHINE=path, FAKE_CUDA_COMPUTE="0", DAG_STRETCH="2",
                           FAKE_CUDA_STRETCH="2", FAKE_CUDA_REPORT=where + "/report")
         result = json.loads(output(command(routine, n, "graph", nb), env).splitlines()[-1])
         with open(where + "/report", encoding="utf-8") as report:
             device = json.load(report)["devices"][0]
-    machine = listed.Machine(MACHINE % MEMORY)
-    each = [device[way]["calls"] * machine.latency + device[way]["bytes"] / machine.bandwidth for way in ("h2d", "d2h")]
+    link = listed.Machine(machine(MEMORY))
+    each = [device[way]["calls"] * link.latency + device[way]["bytes"] / link.bandwidth for way in ("h2d", "d2h")]
     return max(device["seconds"], result["core_seconds"], *each), device["seconds"]
 
 
 def program(routine, n):
     text = output([BUILD + "/bin/bench_outcore", routine, str(n), "0", "6", "list"], environment())
-    run = listed.Run(listed.Machine(MACHINE % MEMORY), text)
+    run = listed.Run(listed.Machine(machine(MEMORY)), text)
     return run.seconds, run.most("EXEC")
 
 
