@@ -107,6 +107,9 @@ if(TARGET dag_sim AND TARGET dag_driver)
         dag_add_script_test(sim_far LABELS integration
             COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/far.py"
                 "$<TARGET_FILE_DIR:dag_sim>")
+        dag_add_script_test(sim_sample LABELS integration
+            COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/sample.py"
+                "$<TARGET_FILE_DIR:dag_sim>")
         dag_add_script_test(sim_drivers LABELS integration
             COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/drivers.py"
                 "$<TARGET_FILE_DIR:dag_sim>")
