@@ -342,7 +342,8 @@ static void tell_report(dag_context *ctx, const options *o, const report *r)
     if (!dag_reports(ctx) || dag_rank(ctx) != 0 || !(r->flops > 0))
         return;
     const dag_work work = {.flops = r->flops, .seconds = r->seconds,
-                           .peak = driver_peak(o, r->nb), .nb = r->nb, .p = r->p, .q = r->q};
+                           .peak = predict_simulated(ctx) ? 0 : driver_peak(o, r->nb), /* of another clock */
+                           .nb = r->nb, .p = r->p, .q = r->q};
     dag_report_work(ctx, &work);
 }
 
