@@ -37,10 +37,15 @@ endif()
 if(TARGET dag_kernels)
     add_executable(sim_summa sim/summa.c)
     dag_add_jdf(sim_summa sim/summa.jdf)
-    target_link_libraries(sim_summa PRIVATE dag::kernels)
+    target_link_libraries(sim_summa PRIVATE dag::la)
     dag_add_script_test(sim_summa LABELS integration
         ENVIRONMENT DAG_SIMULATE=1024 DAG_BCAST=binomial
         COMMAND sim_summa 32 4096 256 16 16384)
+    foreach(method IN ITEMS stationary-c summa) # the library's own graphs
+        dag_add_script_test(sim_summa_${method} LABELS integration
+            ENVIRONMENT DAG_SIMULATE=1024 DAG_BCAST=binomial
+            COMMAND sim_summa 32 4096 256 16 16384 ${method})
+    endforeach()
     # Pools that fail, on a machine with devices: with a worker that manages them, alone, and on shared wires.
     add_executable(sim_fails sim/fails.c)
     dag_add_jdf(sim_fails sim/fails.jdf)
