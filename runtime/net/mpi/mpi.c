@@ -113,16 +113,14 @@ static int mpi_progress(dagi_engine *e)
 #ifdef DAG_SIMGRID
 /* Rank 0 is the one that asks whether all wait in vain, so it does not wait for ever: a message to itself takes the
  * time of its bytes, which lie in pages that are all the same one and that nobody copies. */
+enum { ALARM_BYTES = 1 << 30 };
 static MPI_Request alarm_of(dagi_mpi *m)
 {
-    enum { BYTES = 1 << 30 };
     struct dagi_mpi_alarm *a = &m->alarm;
     if (a->set)
         return a->rings;
-    if (!a->data)
-        a->data = SMPI_SHARED_MALLOC(BYTES);
-    MPI_Irecv(a->data, BYTES, MPI_BYTE, 0, 0, MPI_COMM_SELF, &a->rings);
-    MPI_Isend(a->data, BYTES, MPI_BYTE, 0, 0, MPI_COMM_SELF, &a->sent);
+    MPI_Irecv(a->data, ALARM_BYTES, MPI_BYTE, 0, 0, MPI_COMM_SELF, &a->rings);
+    MPI_Isend(a->data, ALARM_BYTES, MPI_BYTE, 0, 0, MPI_COMM_SELF, &a->sent);
     a->set = 1;
     return a->rings;
 }
@@ -419,6 +417,10 @@ static dag_status set_up(dagi_mpi *m, dagi_engine_options *options, char *why, s
     MPI_Comm_set_errhandler(m->bulk, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_rank(m->am, &m->super.rank);
     MPI_Comm_size(m->am, &m->super.size);
+#ifdef DAG_SIMGRID /* now: where computing is timed, to map so many pages would count as that */
+    if (m->super.rank == 0)
+        m->alarm.data = SMPI_SHARED_MALLOC(ALARM_BYTES);
+#endif
     if (options->told) {
         MPI_Bcast(options->told, (int)options->told_bytes, MPI_BYTE, 0, m->am);
         options->hear(options, options->arg);
