@@ -1,10 +1,12 @@
 /*
  * How long a graph takes on a node with cores and devices: a list schedule by the rules of the runtime. Each task
- * goes, when it becomes ready, to where it is expected to end first, or to its home; cores and devices take
- * what is ready by priority; operands cross links and fill memories.
+ * goes, when it becomes ready, to where it is expected to end first, or to its home; cores take what is ready by
+ * priority, and so do queues of devices, whose tasks begin in the order in which they were entered there; operands cross
+ * links and fill memories.
  *
  * A graph is a set of elements, each with a chain of tasks that write it, one after the other. A task may read two
- * other elements, which then have to be done: their chains over.
+ * other elements, whose chains have to be over. What follows a task is ready when a core has run it, or when it was
+ * entered in a queue of a device.
  */
 #ifndef LA_NODE_MODEL_H
 #define LA_NODE_MODEL_H
@@ -12,16 +14,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DAGI_NODE_DEVICES = 16, DAGI_NODE_HOST = -1, DAGI_NODE_ANY = -2 };
+enum { DAGI_NODE_KINDS = 6, DAGI_NODE_DEVICES = 16, DAGI_NODE_HOST = -1, DAGI_NODE_ANY = -2 };
 
 /* Times are in picoseconds everywhere here: whole numbers, so that nothing depends on the order of sums. */
 typedef struct dagi_node {
     int workers, devices, streams, links; /* as in dag_node */
+    int queues;                           /* for kernels, of a device */
     double memory, in, out;               /* bytes; bytes per second */
     int64_t latency, task;
 } dagi_node;
 
 typedef struct dagi_node_task {
+    int kind;                   /* those of a kind, and of the same bytes, are taken for alike where one is placed */
     int source[2];              /* elements, -1 = none */
     bool fresh;                 /* what the element had before is not needed */
     int64_t priority;
@@ -34,9 +38,8 @@ typedef struct dagi_node_graph {
     const void *arg;
     int elements;
     int64_t (*bytes)(const void *arg, int element);
-    /* How many tasks read it, besides those of its chain. A result goes home behind the last of them;
-     * what is none has more than there are. */
-    int64_t (*reads)(const void *arg, int element);
+    /* No result: it does not go home behind its chain. */
+    bool (*stays)(const void *arg, int element);
     /* Task number `step` of an element; false: its chain is over. */
     bool (*task)(const void *arg, int element, int step, dagi_node_task *task);
 } dagi_node_graph;

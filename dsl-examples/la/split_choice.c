@@ -199,12 +199,12 @@ static void described(void *arg, const dag_kernel_call *call, dagi_node_task *t)
     t->filled = picoseconds(filled);
 }
 
-/* The setting `machine`; NULL or "" where nothing is described. */
-static const char *description(const dag_context *ctx)
+/* As text; "" where it has none. */
+static const char *setting(const dag_context *ctx, const char *name)
 {
     dag_setting s;
     for (int i = 0; dag_setting_get(ctx, i, &s); i++)
-        if (strcmp(s.name, "machine") == 0)
+        if (strcmp(s.name, name) == 0)
             return s.value;
     return "";
 }
@@ -217,6 +217,7 @@ static dag_node *open_machine(dag_context *ctx, dagi_split_machine *machine)
     int devices = dag_devices(ctx) < DAGI_NODE_DEVICES ? dag_devices(ctx) : DAGI_NODE_DEVICES;
     *machine = (dagi_split_machine){
         .node = {.workers = dag_workers(ctx), .devices = devices, .streams = n->streams,
+                 .queues = atoi(setting(ctx, "device_streams")) - 1, /* the first is for urgent tasks, of which there are none */
                  .links = n->links > 0 && n->links < devices ? n->links : devices, .memory = n->memory,
                  .in = n->in, .out = n->out, .latency = picoseconds(n->latency), .task = picoseconds(n->task)},
         .kernel = described,
@@ -296,7 +297,7 @@ static dag_status on_cores(dag_context *ctx, const dagi_split_problem *p, const 
 
 dag_status dagi_split_choose(dag_context *ctx, const dagi_cut_of *of, dag_split_choice *choice)
 {
-    const char *machine = description(ctx);
+    const char *machine = setting(ctx, "machine");
     double side = sqrt((double)dag_size(ctx)); /* a rank has its share of the matrix */
     question q = {.workers = dag_workers(ctx), .devices = dag_devices(ctx)};
     dag_split_desc desc;

@@ -20,6 +20,9 @@ typedef struct piece {
     int32_t height, width;
 } piece;
 
+/* Of tasks of a graph: the classes of its JDF. Each of the last two, on the diagonal and below it. */
+enum { FACTOR, SOLVE, OWN, UPDATE = OWN + 2 };
+
 typedef struct graph {
     const dagi_split_machine *machine;
     const dagi_split_problem *p;
@@ -134,6 +137,7 @@ static void factor(const graph *g, const piece *x, int64_t order, dagi_node_task
     } else {
         add_kernel(g, DAG_OP_TRSM, h * w * w / 2, t);
         t->source[0] = at(g, x->col / g->C, x->col);
+        t->kind = SOLVE;
         t->priority = (3 * order - 3 * (int64_t)x->col) * order - x->row;
     }
 }
@@ -141,7 +145,8 @@ static void factor(const graph *g, const piece *x, int64_t order, dagi_node_task
 /* By columns K, or by all of tile column K. */
 static void update(const graph *g, const piece *x, int K, bool whole, int64_t order, dagi_node_task *t)
 {
-    int n = x->col / g->C;
+    int n = x->col / g->C, own = !whole && K / g->C == n;
+    t->kind = own ? OWN : UPDATE;
     t->source[0] = whole ? pack_at(g, x->row, K) : at(g, x->row, K);
     t->source[1] = whole ? pack_at(g, n, K) : at(g, n, K);
     double w = x->width, depth = g->all[t->source[0]].width;
@@ -150,6 +155,7 @@ static void update(const graph *g, const piece *x, int K, bool whole, int64_t or
         add_kernel(g, DAG_OP_GEMM, below(g, x) * w * depth, t);
     } else {
         add_kernel(g, DAG_OP_GEMM, (double)x->height * w * depth, t);
+        t->kind++;
     }
     t->priority = (3 * order - 2 * (int64_t)x->col - (whole ? K * g->C + g->C - 1 : K)) * order - x->row;
 }
@@ -189,27 +195,6 @@ static bool potrf_task(const void *arg, int element, int step, dagi_node_task *t
     return step < whole || K <= x->col;
 }
 
-static int pieces_in(const graph *g, int tile)
-{
-    return tile < g->nt - 1 ? g->C : g->last;
-}
-
-/* By column: pieces to the right in its tile row, and those of the tile column that has the row's number, below the
- * diagonal. By tile: of both only those of its own tile column, and the copy. */
-static int64_t potrf_reads(const void *arg, int element)
-{
-    const graph *g = arg;
-    const piece *x = &g->all[element];
-    int m = x->row, n = x->col / g->C, end = m * g->C + pieces_in(g, m);
-    if (element >= g->pieces)
-        return INT64_MAX; /* never goes home */
-    if (m == n)
-        return end - 1 - x->col + (int64_t)(g->nt - 1 - m) * (end - x->col);
-    if (g->packs > 0)
-        return (n + 1) * g->C - x->col;
-    return end - 1 - x->col + (int64_t)(g->nt - 1 - m) * g->C;
-}
-
 /* ---- QR ------------------------------------------------------------------------------------- */
 
 static int panels_of(const graph *g)
@@ -229,6 +214,11 @@ static void geqrf_pieces(graph *g)
     g->packs = (int)(next - g->all) - g->pieces;
 }
 
+static int pieces_in(const graph *g, int tile)
+{
+    return tile < g->nt - 1 ? g->C : g->last;
+}
+
 /* Rows of a stack from piece c of panel k on. */
 static double rows_from(const graph *g, int k, int c)
 {
@@ -239,6 +229,7 @@ static double rows_from(const graph *g, int k, int c)
 /* By piece c of panel k, or by all of it. */
 static void reflect(const graph *g, const piece *x, int k, int c, bool whole, dagi_node_task *t)
 {
+    t->kind = x->col / g->C == k ? OWN : UPDATE;
     t->source[0] = whole ? g->pieces + k : k * g->C + c;
     double rows = rows_from(g, k, c), depth = g->all[t->source[0]].width, w = x->width;
     depth = depth < rows ? depth : rows;
@@ -301,45 +292,29 @@ static bool geqrf_task(const void *arg, int element, int step, dagi_node_task *t
     return true;
 }
 
-/* Those to the right in its panel, the copy, and by column all that is right of the panel. */
-static int64_t geqrf_reads(const void *arg, int element)
-{
-    const graph *g = arg;
-    const piece *x = &g->all[element];
-    int tile = x->col / g->C, across = (g->nt - 1) * g->C + g->last;
-    if (element >= g->pieces)
-        return INT64_MAX;
-    if (tile >= panels_of(g))
-        return 0;
-    int64_t own = pieces_in(g, tile) - x->col % g->C; /* one less, and the copy */
-    return g->p->update == DAG_SPLIT_BY_TILE ? own : own + across - tile * g->C - pieces_in(g, tile);
-}
-
 /* ---- products ------------------------------------------------------------------------------- */
 
-/* Pieces of op(A) and op(B) stand behind those of C. */
+static int32_t width_at(const graph *g, int J)
+{
+    return width_of(&g->cut, extent(g->p->n, g->cut.nb, J / g->C), J % g->C);
+}
+
+/* Those of C, in the order in which their first tasks become ready: a column of op(B) that sets out finds all rows of
+ * op(A), the last one first. Pieces of op(A) and op(B) stand behind them. */
 static void gemm_pieces(graph *g)
 {
     piece *next = g->all;
     int across = (g->nt - 1) * g->C + g->last;
-    for (int m = 0; m < g->mt; m++)
-        for (int J = 0; J < across; J++)
-            *next++ = (piece){m, J, extent(g->p->m, g->cut.mb, m),
-                              width_of(&g->cut, extent(g->p->n, g->cut.nb, J / g->C), J % g->C)};
+    for (int J = 0; J < across; J++)
+        for (int m = g->mt - 1; m >= 0; m--)
+            *next++ = (piece){m, J, extent(g->p->m, g->cut.mb, m), width_at(g, J)};
     for (int m = 0; m < g->mt; m++)
         for (int k = 0; k < g->kt; k++)
             *next++ = (piece){m, k, extent(g->p->m, g->cut.mb, m), extent(g->p->k, g->cut.kb, k)};
     for (int k = 0; k < g->kt; k++)
         for (int J = 0; J < across; J++)
-            *next++ = (piece){k, J, extent(g->p->k, g->cut.kb, k), g->all[J].width};
+            *next++ = (piece){k, J, extent(g->p->k, g->cut.kb, k), width_at(g, J)};
     g->pieces = (int)(next - g->all);
-}
-
-static int64_t gemm_reads(const void *arg, int element)
-{
-    const graph *g = arg;
-    int across = (g->nt - 1) * g->C + g->last, a = element - g->mt * across;
-    return a < 0 ? 0 : a < g->mt * g->kt ? across : g->mt;
 }
 
 static bool gemm_task(const void *arg, int element, int step, dagi_node_task *t)
@@ -366,6 +341,12 @@ static int64_t bytes(const void *arg, int element)
     return (int64_t)x->height * x->width * (int64_t)dag_precision_size(g->p->prec);
 }
 
+/* Of a factored tile, or stack. */
+static bool is_copy(const void *arg, int element)
+{
+    return element >= ((const graph *)arg)->pieces;
+}
+
 double dagi_split_flops(const dagi_split_problem *p)
 {
     double each = dag_precision_is_complex(p->prec) ? 8 : 2, m = (double)p->m, n = (double)p->n, least = m < n ? m : n;
@@ -388,7 +369,6 @@ double dagi_split_tasks(const dagi_split_problem *p, const dagi_split_cut *cut)
 
 typedef struct kind {
     void (*pieces)(graph *g);
-    int64_t (*reads)(const void *arg, int element);
     bool (*task)(const void *arg, int element, int step, dagi_node_task *task);
 } kind;
 
@@ -402,9 +382,9 @@ dagi_node_run dagi_split_play(const dagi_split_machine *machine, const dagi_spli
     g.kt = tiles(p->k, cut->kb);
     g.C = pieces_of(cut, cut->nb);
     g.last = pieces_of(cut, p->n - (g.nt - 1) * cut->nb);
-    static const kind of[] = {[DAGI_SPLIT_POTRF] = {potrf_pieces, potrf_reads, potrf_task},
-                              [DAGI_SPLIT_GEMM] = {gemm_pieces, gemm_reads, gemm_task},
-                              [DAGI_SPLIT_GEQRF] = {geqrf_pieces, geqrf_reads, geqrf_task}};
+    static const kind of[] = {[DAGI_SPLIT_POTRF] = {potrf_pieces, potrf_task},
+                              [DAGI_SPLIT_GEMM] = {gemm_pieces, gemm_task},
+                              [DAGI_SPLIT_GEQRF] = {geqrf_pieces, geqrf_task}};
     const kind *k = &of[p->routine];
     size_t across = (size_t)g.nt * (size_t)g.C, mt = (size_t)g.mt, kt = (size_t)g.kt;
     g.all = calloc(p->routine == DAGI_SPLIT_POTRF ? (across + mt) * (mt + 1) : (across + mt) * (mt + kt),
@@ -412,7 +392,7 @@ dagi_node_run dagi_split_play(const dagi_split_machine *machine, const dagi_spli
     g.memory = calloc(MEMORY, sizeof *g.memory);
     if (g.all && g.memory) {
         k->pieces(&g);
-        const dagi_node_graph chains = {&g, g.pieces + g.packs, bytes, k->reads, k->task};
+        const dagi_node_graph chains = {&g, g.pieces + g.packs, bytes, is_copy, k->task};
         run = dagi_node_play(&machine->node, &chains);
     }
     free(g.all);

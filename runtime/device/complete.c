@@ -75,10 +75,9 @@ struct dag_task *const *dagi_task_foresee(struct dagi_worker *w, struct dag_task
     return s.chain;
 }
 
-/* Tell those on this rank that are named by flows in `mask`; what is ready on cores is w's. */
-static void tell_local(dagi_completion *c, struct dag_task *t, uint32_t mask, uint32_t keep)
+/* Tell those on this rank that are named by flows in `mask`: what is ready. */
+static struct dag_task *tell_local(dagi_completion *c, struct dag_task *t, uint32_t mask, uint32_t keep)
 {
-    struct dagi_worker *w = c->w;
     dag_value **values = dag_task_flows(t);
     if (t->cls->successors)
         dagi_name(c, t, DAG_VISIT_LOCAL, mask);
@@ -93,23 +92,29 @@ static void tell_local(dagi_completion *c, struct dag_task *t, uint32_t mask, ui
         if (mask >> f & ~(keep >> f) & 1)
             values[f] = NULL;
     }
-    struct dag_task *list = dagi_ready_here(w, dagi_ready_joined(ready));
+    return dagi_ready_joined(ready);
+}
+
+/* What is ready on cores is w's. */
+static void hand_on(struct dagi_worker *w, struct dag_task *list)
+{
+    list = dagi_ready_here(w, list);
     if (list)
         dagi_ready(w, list);
 }
 
-void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep)
+struct dag_task *dagi_task_released(struct dagi_worker *w, struct dag_task *t, uint32_t keep)
 {
     dagi_completion c;
-    if (is_given(t)) {
-        struct dag_task *list = dagi_ready_joined(dagi_pool(t->pool)->door->client.release(w, t, keep));
-        list = dagi_ready_here(w, list);
-        if (list)
-            dagi_ready(w, list);
-        return;
-    }
+    if (is_given(t))
+        return dagi_ready_joined(dagi_pool(t->pool)->door->client.release(w, t, keep));
     begin(&c, w, t, NULL);
-    tell_local(&c, t, dagi_data_mask(t->cls), keep);
+    return tell_local(&c, t, dagi_data_mask(t->cls), keep);
+}
+
+void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep)
+{
+    hand_on(w, dagi_task_released(w, t, keep));
 }
 
 void dagi_task_send(struct dagi_worker *w, const dagi_job *job)
@@ -131,14 +136,13 @@ void dagi_task_send(struct dagi_worker *w, const dagi_job *job)
     dagi_tell_ranks(&c, t);
 }
 
-void dagi_task_retire(struct dagi_worker *w, const dagi_job *job)
+struct dag_task *dagi_task_retired(struct dagi_worker *w, struct dag_task *t, const struct dagi_job *job)
 {
-    struct dag_task *t = job->task;
     const dag_class *cls = t->cls;
+    struct dag_task *list = NULL;
     dagi_completion c;
-    dagi_count_for(w, t->pool);
     begin(&c, w, t, job);
-    if (!job->sent && cls->successors)
+    if (!(job && job->sent) && cls->successors)
         c.fanout = dagi_runner(w)->fanout;
     if (c.fanout)
         dagi_name(&c, t, DAG_VISIT_RANKS, UINT32_MAX);
@@ -149,8 +153,15 @@ void dagi_task_retire(struct dagi_worker *w, const dagi_job *job)
     if (is_given(t))
         dagi_pool(t->pool)->door->client.retire(t);
     else if (cls->nflows > cls->ndata)
-        tell_local(&c, t, ~dagi_data_mask(cls), 0);
+        list = tell_local(&c, t, ~dagi_data_mask(cls), 0);
     dagi_completed(w, t);
+    return list;
+}
+
+void dagi_task_retire(struct dagi_worker *w, const dagi_job *job)
+{
+    dagi_count_for(w, job->task->pool);
+    hand_on(w, dagi_task_retired(w, job->task, job));
 }
 
 void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t, const dagi_job *job)

@@ -9,18 +9,14 @@
 /* Enqueue the kernels of a job whose flows are filled; whatever becomes of it, its ticket is told. */
 dagi_result dagi_launch(struct dagi_worker *w, dagi_job *job);
 
-/* Flows of t that other ranks get. */
-uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t);
 /* t is about to be issued. In a crowded table, begin to look for the task that its first value goes to; the
  * result is where that will be found, for a look in between, NULL = nowhere. */
 struct dag_task *const *dagi_task_foresee(struct dagi_worker *w, struct dag_task *t);
-/* t is issued: successors on this rank get its values. The values of the flows in `keep` stay with the task
- * as well, the other flows are NULL from now on. */
+/* t is issued: as dagi_task_released(), and what is ready goes on. */
 void dagi_task_release(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
 /* Send the job's messages, which take references of their own; before it retires, where they may leave. */
 void dagi_task_send(struct dagi_worker *w, const dagi_job *job);
-/* The task has run: tell control edges, send messages that are not sent yet, free it. What was kept is on
- * the host, or was sent from where it is. */
+/* The task has run: as dagi_task_retired(). */
 void dagi_task_retire(struct dagi_worker *w, const dagi_job *job);
 /* Complete t as a whole, only now; job NULL: nothing of t is on a device. */
 void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t, const dagi_job *job);

@@ -63,6 +63,16 @@ int dagi_device_plans(struct dag_task *task, int flow, int slot, const dag_eleme
 /* The body of t has run on a core for so long. */
 void dagi_device_core_ran(struct dagi_worker *w, struct dag_task *t, uint64_t nanoseconds);
 
+/* Flows of t that other ranks get. */
+uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t);
+/* t is issued: successors on this rank get its values. The values of the flows in `keep` stay with the task
+ * as well, the other flows are NULL from now on. What is ready by that, in a list. */
+struct dag_task *dagi_task_released(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
+/* The task has run: tell control edges, send messages that are not sent yet, free it. What was kept is on
+ * the host, or was sent from where it is. job NULL: nothing was sent. What is ready by that, in a list. */
+struct dagi_job;
+struct dag_task *dagi_task_retired(struct dagi_worker *w, struct dag_task *t, const struct dagi_job *job);
+
 /* The last reference to a value with copies is gone; any thread. 0: the record is gone, free the
  * value. 1: transfers still use its memory on the host, and it is released once more later. */
 int dagi_device_forget(struct dag_value *v);

@@ -176,8 +176,6 @@ static dagi_sim_cast *new_cast(struct dagi_sim *s, struct dag_task *t, struct da
         if (v)
             cargo->shape = (dag_shape){dagi_value_sent(v).m, v->n, v->elem};
         c->value[c->ncargo++] = v; /* dagi_share() has added a reference for this part */
-        if (v && dagi_sim_copies(v))
-            c->leaves = dagi_sim_later(c->leaves, dagi_sim_save(s, v));
     }
     link_cast(c->of, c);
     return c;

@@ -1,7 +1,7 @@
 /*
- * What lies in the memories of devices. Which copies of a value are valid is kept by data/copies.h, as in a real run;
- * here is when their content is there. A transfer takes its links for as long as its bytes take on them, each
- * way by itself, behind those that were asked for before. What was used least recently is given up first.
+ * What lies in the memories of devices. Which copies of a value are valid is kept by data/copies.h, as in a real run,
+ * and so is when their content is there: when a ticket has passed. A transfer takes its links for as long as its bytes
+ * take on them, each way by itself. What was used least recently is given up first.
  */
 #include "sim_impl.h"
 
@@ -17,14 +17,23 @@ static dagi_sim_time crossing(const struct dagi_sim *s, int back, int64_t bytes)
     return llround(1e12 * (double)bytes / (back ? m->devices.back : m->devices.link.bandwidth));
 }
 
-/* Bytes go to a device, or from it, as soon as the link is free and `from` has come: when they are there. */
-static dagi_sim_time cross(struct dagi_sim *s, const dagi_sim_device *d, int back, int64_t bytes,
-                           dagi_sim_time from)
+/* Bytes go to a device, or from it, as soon as the link is free: when that is over. */
+static dagi_sim_time take_link(struct dagi_sim *s, const dagi_sim_device *d, int back, int64_t bytes,
+                               dagi_sim_time from)
 {
     dagi_sim_time *taken = &s->devices.link[2 * d->link + back];
     s->devices.bytes += bytes;
     *taken = dagi_sim_later(from, *taken) + crossing(s, back, bytes);
-    return *taken + s->machine.devices.link.latency;
+    return *taken;
+}
+
+dagi_sim_time dagi_sim_cross(struct dagi_sim *s, const dagi_sim_device *d, int back, const dagi_sim_op *op)
+{
+    int64_t bytes = op->copy->bytes;
+    dagi_sim_time from = s->now;
+    if (op->from) /* from one device to the other: both links are busy */
+        from = take_link(s, op->from->device, 1, bytes, from) - crossing(s, 0, bytes);
+    return take_link(s, d, back, bytes, dagi_sim_later(s->now, from)) + s->machine.devices.link.latency;
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -47,9 +56,14 @@ static void link_newest(dagi_sim_copy *y)
 
 static void free_copy(dagi_sim_copy *y)
 {
-    unlink_copy(y);
     y->device->bytes -= y->bytes;
     free(y);
+}
+
+void dagi_sim_let_go(dagi_sim_copy *y)
+{
+    if (--y->users == 0 && y->gone)
+        free_copy(y);
 }
 
 /* Memory of copies that are not valid any more. */
@@ -57,76 +71,71 @@ static void free_stale(dagi_copies *c)
 {
     dagi_copy gone;
     int space;
-    while (dagi_copies_stale(c, &gone, &space))
-        free_copy(gone.memory);
+    while (dagi_copies_stale(c, &gone, &space)) {
+        dagi_sim_copy *y = gone.memory;
+        unlink_copy(y);
+        y->gone = 1;
+        if (y->users == 0)
+            free_copy(y);
+    }
 }
 
-/* Room for so many bytes, when the returned time has come; -1 = what is left is in use. */
-static dagi_sim_time make_room(struct dagi_sim *s, dagi_sim_device *d, int64_t bytes)
+/* Is there room for so many bytes? What is in the way goes; what only this device has goes to the host first. */
+static int make_room(struct dagi_sim *s, dagi_sim_device *d, int64_t bytes)
 {
-    dagi_sim_time when = s->now;
-    dagi_sim_copy *y = d->oldest;
-    while ((double)(d->bytes + bytes) > s->machine.devices.memory) {
-        while (y && y->users > 0)
-            y = y->newer;
-        if (!y)
-            return -1;
-        dagi_sim_copy *next = y->newer;
+    double needed = (double)(d->bytes + bytes) - s->machine.devices.memory, coming = 0;
+    for (dagi_sim_copy *y = d->oldest, *next; y && needed > coming; y = next) {
         dagi_copies *c = dagi_sim_copies(y->value);
         int source;
-        if (dagi_copies_apply(c, d->space, DAGI_COPY_EVICT, -1, &source) == DAGI_COPY_SAVE_FIRST) {
-            when = dagi_sim_later(when, dagi_sim_save(s, y->value));
-            (void)dagi_copies_apply(c, d->space, DAGI_COPY_EVICT, -1, &source);
-        }
+        next = y->newer;
+        if (y->users == 0 &&
+            dagi_copies_apply(c, d->space, DAGI_COPY_EVICT, -1, &source) == DAGI_COPY_SAVE_FIRST)
+            (void)dagi_sim_save(s, y->value);
+        else if (y->users == 0)
+            needed -= (double)y->bytes;
+        if (y->users > 0 && !dagi_ticket_passed(c->copy[DAGI_HOST].written))
+            coming += (double)y->bytes;
         free_stale(c);
-        y = next;
     }
-    return when;
+    return needed <= 0;
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static dagi_sim_time there(const dagi_copies *c, int space)
+static dagi_sim_copy *copy_at(const dagi_copies *c, int space)
 {
-    const dagi_sim_copy *y = c->copy[space].memory;
-    return space == DAGI_HOST ? (dagi_sim_time)c->copy[DAGI_HOST].written.count : y->there;
+    return space == DAGI_HOST ? NULL : c->copy[space].memory;
 }
 
-static const dagi_sim_device *device_at(const dagi_copies *c, int space)
-{
-    return ((const dagi_sim_copy *)c->copy[space].memory)->device;
-}
-
-dagi_sim_time dagi_sim_save(struct dagi_sim *s, dag_value *v)
+dagi_ticket dagi_sim_save(struct dagi_sim *s, dag_value *v)
 {
     dagi_copies *c = dagi_sim_copies(v);
     int source = DAGI_HOST;
-    if (dagi_copies_apply(c, DAGI_HOST, DAGI_COPY_SAVE, -1, &source) == DAGI_COPY_MOVE)
-        c->copy[DAGI_HOST].written.count =
-            (uint64_t)cross(s, device_at(c, source), 1, dagi_sim_value_bytes(v),
-                            dagi_sim_later(s->now, there(c, source)));
-    return dagi_sim_later(s->now, there(c, DAGI_HOST));
+    if (dagi_copies_apply(c, DAGI_HOST, DAGI_COPY_SAVE, -1, &source) == DAGI_COPY_MOVE) {
+        dagi_sim_copy *y = copy_at(c, source);
+        c->copy[DAGI_HOST].written = dagi_sim_enter(
+            s, y->device, DAGI_SIM_OUT, (dagi_sim_op){.copy = y, .behind = c->copy[source].written});
+    }
+    return c->copy[DAGI_HOST].written;
 }
 
-static dagi_sim_copy *new_copy(struct dagi_sim *s, dagi_sim_device *d, dag_value *v, dagi_sim_time *when)
+static dagi_sim_copy *new_copy(struct dagi_sim *s, dagi_sim_device *d, dag_value *v)
 {
     int64_t bytes = dagi_sim_value_bytes(v);
-    dagi_sim_time room = make_room(s, d, bytes);
-    dagi_sim_copy *y = room >= 0 ? calloc(1, sizeof *y) : NULL;
+    int room = make_room(s, d, bytes);
+    dagi_sim_copy *y = room ? calloc(1, sizeof *y) : NULL;
     if (!y) {
-        if (room >= 0)
+        if (room)
             dagi_sim_short(s);
         return NULL;
     }
-    *y = (dagi_sim_copy){.value = v, .device = d, .bytes = bytes, .there = room};
-    *when = dagi_sim_later(*when, room);
+    *y = (dagi_sim_copy){.value = v, .device = d, .bytes = bytes};
     d->bytes += bytes;
     link_newest(y);
     return y;
 }
 
-dagi_sim_copy *dagi_sim_fill(struct dagi_sim *s, dagi_sim_device *d, dag_value *v, int content,
-                             dagi_sim_time *when)
+dagi_sim_copy *dagi_sim_fill(struct dagi_sim *s, dagi_sim_device *d, dag_value *v, int content)
 {
     dagi_copies *c = dagi_copies_of(v, 1 + s->devices.crew[d->rank].count, !content);
     if (!c) {
@@ -138,46 +147,35 @@ dagi_sim_copy *dagi_sim_fill(struct dagi_sim *s, dagi_sim_device *d, dag_value *
     if (y) {
         unlink_copy(y);
         link_newest(y);
-    } else if (!(y = new_copy(s, d, v, when))) {
+    } else if (!(y = new_copy(s, d, v))) {
         return NULL;
+    } else {
+        own->written = (dagi_ticket){NULL, 0};
     }
     int source = DAGI_HOST;
-    if (content && dagi_copies_apply(c, d->space, DAGI_COPY_FILL, -1, &source) == DAGI_COPY_MOVE) {
-        dagi_sim_time from = dagi_sim_later(y->there, there(c, source));
-        if (source != DAGI_HOST) /* from one to the other: both links are busy */
-            from = cross(s, device_at(c, source), 1, y->bytes, from) - crossing(s, 0, y->bytes);
-        y->there = cross(s, d, 0, y->bytes, dagi_sim_later(s->now, from));
-    }
+    if (content && dagi_copies_apply(c, d->space, DAGI_COPY_FILL, -1, &source) == DAGI_COPY_MOVE)
+        own->written = dagi_sim_enter(s, d, DAGI_SIM_IN, (dagi_sim_op){.copy = y, .from = copy_at(c, source),
+                                                                      .behind = c->copy[source].written});
     own->memory = y;
-    y->users++;
-    *when = dagi_sim_later(*when, y->there);
     return y;
 }
 
-void dagi_sim_written(struct dagi_sim *s, dag_value *v, int space)
+void dagi_sim_written(dag_value *v, int space, dagi_ticket when)
 {
     dagi_copies *c = dagi_sim_copies(v);
     int source;
     if (!c)
         return;
     (void)dagi_copies_apply(c, space, DAGI_COPY_WRITE, -1, &source);
-    if (space == DAGI_HOST)
-        c->copy[DAGI_HOST].written.count = (uint64_t)s->now;
+    c->copy[space].written = when;
     free_stale(c);
 }
 
-void dagi_sim_copies_forget(struct dagi_sim *s, dag_value *v)
+void dagi_sim_copies_forget(dag_value *v)
 {
     dagi_value *own = (dagi_value *)(void *)v;
-    uint32_t flags = atomic_load_explicit(&own->flags, memory_order_relaxed);
     dagi_copies *c = dagi_sim_copies(v);
     int source;
-    for (int i = 1; i < c->nspaces && flags & DAGI_VALUE_STORED; i++)
-        if (c->copy[i].state != DAGI_INVALID) { /* a result: it goes home */
-            dagi_sim_crew *crew = &s->devices.crew[device_at(c, i)->rank];
-            crew->home = dagi_sim_later(crew->home, dagi_sim_save(s, v));
-            break;
-        }
     (void)dagi_copies_apply(c, DAGI_HOST, DAGI_COPY_DROP, -1, &source);
     free_stale(c);
     atomic_store_explicit(&own->copies, NULL, memory_order_relaxed);

@@ -100,8 +100,6 @@ static void leave(struct dagi_sim *s, dagi_sim_message *m)
     dagi_sim_count(s, m->source, to, inside(m));
     dagi_pool_sent(c->of->pool, 1, inside(m));
     dagi_sim_time at = s->now + s->spent;
-    if (!m->from)
-        at = dagi_sim_later(at, c->leaves);
     dagi_sim_fly(s, c->of, m->source, to, 1);
     const dagi_sim_event event = {.what = m, .rank = (uint32_t)to & 0x3ffffff, .kind = DAGI_SIM_MESSAGE};
     dagi_sim_carry(s, m->source, to, (double)bytes_of(m), at, &event);

@@ -47,11 +47,13 @@ static void make_crew(struct dagi_sim *s, int rank, dagi_sim_device **next)
     int64_t node = rank / m->ranks, links = links_per_node(m);
     crew->count = dagi_sim_devices_of(m, rank);
     crew->device = *next;
-    for (int i = 0; i < crew->count; i++)
+    for (int i = 0; i < crew->count; i++) {
         crew->device[i] = (dagi_sim_device){
             .rank = rank,
             .link = (int32_t)(node * links + (rank % m->ranks + i * m->ranks) % links),
             .space = 1 + i};
+        dagi_sim_queues_init(&crew->device[i]);
+    }
     *next += crew->count;
 }
 
@@ -72,6 +74,7 @@ dag_status dagi_sim_devices_init(struct dagi_sim *s, char *why, size_t size)
     for (int r = 0; r < s->nranks; r++)
         s->devices.count += dagi_sim_devices_of(m, r);
     size_t nodes = ((size_t)s->nranks + (size_t)m->ranks - 1) / (size_t)m->ranks;
+    s->devices.lanes = (int)s->ctx->settings.device_streams;
     s->devices.policy = dagi_policy_named(s->ctx->settings.device_policy, why, size);
     if (!s->devices.policy)
         return dagi_refuse(why, size, "device_policy: there is no '%s'", s->ctx->settings.device_policy);
@@ -98,6 +101,7 @@ void dagi_sim_devices_fini(struct dagi_sim *s)
     for (int64_t i = 0; s->devices.all && i < s->devices.count; i++) {
         dagi_ready_heap_fini(&s->devices.all[i].waiting);
         dagi_ready_heap_fini(&s->devices.all[i].filled);
+        dagi_sim_queues_fini(&s->devices.all[i]);
     }
     free(s->devices.crew);
     free(s->devices.all);
@@ -200,13 +204,20 @@ static int ask_body(struct dagi_sim *s, int rank, struct dag_task *t, dagi_sim_t
     return s->devices.unable || *on_core == 0;
 }
 
-static void enter(struct dagi_sim *s, dagi_sim_device *d, dagi_ready_heap *heap, dagi_sim_job *job)
+static void enter(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job)
 {
     dagi_ready_entry e = {job->task->priority, s->pushed++, job};
-    if (dagi_ready_heap_push(heap, e) != 0) {
+    if (dagi_ready_heap_push(&d->waiting, e) != 0) {
         dagi_sim_job_forget(s, d->rank, job);
         dagi_sim_short(s);
     }
+}
+
+/* Kernels that a device runs beside each other, none of which is urgent. */
+static int64_t at_once(const struct dagi_sim *s)
+{
+    int64_t streams = s->machine.devices.streams, lanes = s->devices.lanes - 1;
+    return streams < lanes ? streams : lanes;
 }
 
 int dagi_sim_device_takes(struct dagi_sim *s, int rank, struct dag_task *t)
@@ -226,90 +237,24 @@ int dagi_sim_device_takes(struct dagi_sim *s, int rank, struct dag_task *t)
     t->arrived |= DAGI_TASK_BOUND;
     if (ask_body(s, rank, t, &on_core) != 0 || (double)footprint(t) > s->machine.devices.memory)
         return 0;
-    dagi_sim_time each = s->devices.alone / s->machine.devices.streams;
-    dagi_sim_job job = {.task = t, .alone = s->devices.alone, .filled = s->devices.filled,
-                        .estimate = dagi_sim_later(each, s->devices.filled)};
-    job.device = choose(s, rank, t, body, on_core, job.estimate);
-    if (job.device < 0)
+    dagi_sim_time each = dagi_sim_later(s->devices.alone / at_once(s), s->devices.filled);
+    int32_t device = choose(s, rank, t, body, on_core, each);
+    if (device < 0)
         return 0;
-    dagi_sim_job *own = malloc(sizeof *own);
-    if (!own) {
+    dagi_sim_job *job = calloc(1, sizeof *job + 2 * (size_t)t->cls->ndata * sizeof *job->use);
+    if (!job) {
         dagi_sim_short(s);
         return 0;
     }
-    *own = job;
+    *job = (dagi_sim_job){.task = t, .device = device, .alone = s->devices.alone, .filled = s->devices.filled,
+                          .estimate = each};
     crew->work++;
-    crew->device[job.device].backlog += job.estimate;
-    enter(s, &crew->device[job.device], &crew->device[job.device].waiting, own);
+    crew->device[device].backlog += each;
+    enter(s, &crew->device[device], job);
     return 1;
 }
 
-/* ---- issue ---------------------------------------------------------------------------------- */
-
-static void let_go(dagi_sim_device *d, struct dag_task *t, int flows)
-{
-    for (int f = 0; f < flows; f++) {
-        dag_value *v = dag_task_flows(t)[f];
-        if (v && !dagi_sim_flow_again(t, f))
-            ((dagi_sim_copy *)dagi_sim_copies(v)->copy[d->space].memory)->users--;
-    }
-}
-
-/* Is its content needed where the task runs? Of an element also the part that the body leaves alone is. */
-static int needs_content(struct dag_task *t, int f)
-{
-    const dagi_value *v = (const dagi_value *)(const void *)dag_task_flows(t)[f];
-    int home = (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_HOME) != 0;
-    dag_access access = t->cls->flows[f].access;
-    if (access == DAG_WRITE)
-        return home;
-    return !(access & DAG_WRITE) || home || (t->arrived >> f & 1);
-}
-
-/* Its operands are on their way; *when all of them are there. Nonzero: no room now. */
-static int bring(struct dagi_sim *s, dagi_sim_device *d, struct dag_task *t, dagi_sim_time *when)
-{
-    uint32_t writes = dagi_pool(t->pool)->classes[t->cls->id].write_mask;
-    int content[DAG_MAX_FLOWS];
-    for (int f = 0; f < t->cls->ndata; f++) {
-        dag_value *v = dag_task_flows(t)[f];
-        content[f] = v && needs_content(t, f);
-        if (!v || !(writes >> f & 1) || dagi_value_in_place(v))
-            continue;
-        dagi_sim_copy *old = content[f] ? dagi_sim_fill(s, d, v, 1, when) : NULL;
-        if (content[f] && !old)
-            return 1;
-        if (old)
-            old->users--;
-        dagi_sim_make_writable(s, d->rank, t, UINT32_C(1) << f);
-        content[f] = 0; /* the device copies it */
-    }
-    for (int f = 0; f < t->cls->ndata; f++) {
-        dag_value *v = dag_task_flows(t)[f];
-        if (!v || dagi_sim_flow_again(t, f) || dagi_sim_fill(s, d, v, content[f], when))
-            continue;
-        let_go(d, t, f);
-        return 1;
-    }
-    for (; writes; writes &= writes - 1) {
-        dag_value *v = dag_task_flows(t)[__builtin_ctz(writes)];
-        if (v)
-            dagi_sim_written(s, v, d->space);
-    }
-    return 0;
-}
-
-static int issue(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job)
-{
-    dagi_sim_time when = s->now;
-    dagi_sim_become(s, d->rank, job->task->pool);
-    if (bring(s, d, job->task, &when) != 0)
-        return 1;
-    job->stage = 1;
-    d->issued++;
-    dagi_sim_post(s, when, DAGI_SIM_FILLED, d->rank, job, 0);
-    return 0;
-}
+/* ---- the manager ---------------------------------------------------------------------------- */
 
 int dagi_sim_managers(const struct dagi_sim *s, int rank)
 {
@@ -325,61 +270,95 @@ int dagi_sim_devices_full(const struct dagi_sim *s, int rank)
     return full;
 }
 
-void dagi_sim_manage(struct dagi_sim *s, int rank)
+void dagi_sim_fetch(struct dagi_sim *s, int rank, struct dag_task *t)
+{
+    t->next = s->devices.crew[rank].fetches;
+    s->devices.crew[rank].fetches = t;
+}
+
+static void fetch(struct dagi_sim *s, int rank, struct dag_task *t)
+{
+    dagi_ticket last = {NULL, 0};
+    for (int f = 0; f < t->cls->ndata; f++) {
+        dag_value *v = dag_task_flows(t)[f];
+        dagi_ticket when = v && dagi_sim_copies(v) ? dagi_sim_save(s, v) : (dagi_ticket){NULL, 0};
+        last = dagi_ticket_passed(when) ? last : when;
+    }
+    if (dagi_ticket_passed(last))
+        dagi_sim_push(s, rank, t);
+    else
+        dagi_sim_call_back(last, t);
+}
+
+static int fetch_all(struct dagi_sim *s, int rank)
+{
+    struct dag_task *t = s->devices.crew[rank].fetches, *next;
+    int some = t != NULL;
+    for (s->devices.crew[rank].fetches = NULL; t; t = next) {
+        next = t->next;
+        fetch(s, rank, t);
+    }
+    return some;
+}
+
+int dagi_sim_manage(struct dagi_sim *s, int rank)
 {
     dagi_sim_crew *crew = &s->devices.crew[rank];
-    int stays = s->workers > 1 && crew->managed;
+    int stays = s->workers > 1 && crew->managed, some = fetch_all(s, rank);
     crew->managed = crew->work > 0 && (stays || s->rank[rank].idle > 0);
     for (int i = 0; i < crew->count && crew->managed && !s->failed; i++) {
         dagi_sim_device *d = &crew->device[i];
         while (d->waiting.count > 0 && d->issued < WINDOW) {
             dagi_ready_entry first = dagi_ready_heap_pop(&d->waiting);
-            if (issue(s, d, first.what) == 0)
-                continue;
-            if (dagi_ready_heap_push(&d->waiting, first) != 0)
-                dagi_sim_short(s);
-            break;
+            if (dagi_sim_issue(s, d, first.what) != 0) {
+                if (dagi_ready_heap_push(&d->waiting, first) != 0)
+                    dagi_sim_short(s);
+                break;
+            }
+            some = 1;
         }
     }
+    return some;
 }
 
-/* ---- kernels -------------------------------------------------------------------------------- */
+/* ---- the end -------------------------------------------------------------------------------- */
 
-static void run_filled(struct dagi_sim *s, dagi_sim_device *d)
+static int is_home(const dagi_sim_job *job)
 {
-    while (d->filled.count > 0 && d->running < s->machine.devices.streams) {
-        dagi_sim_job *job = dagi_ready_heap_pop(&d->filled).what;
-        d->busy_until = dagi_sim_later(d->busy_until, s->now) + job->filled;
-        d->since = d->running++ == 0 ? s->now : d->since;
-        job->stage = 2;
-        dagi_sim_body_now(s, d->rank, 1);
-        dagi_sim_post(s, dagi_sim_later(s->now + job->alone, d->busy_until), DAGI_SIM_RAN, d->rank, job, 0);
-    }
+    int is = 1;
+    for (int f = 0; f < job->task->cls->ndata; f++)
+        is &= dagi_ticket_passed(job->use[f].home);
+    return is;
 }
 
-void dagi_sim_job_filled(struct dagi_sim *s, int rank, dagi_sim_job *job)
+static void over(struct dagi_sim *s, int rank, dagi_sim_job *job)
 {
-    dagi_sim_device *d = &s->devices.crew[rank].device[job->device];
-    enter(s, d, &d->filled, job);
-    run_filled(s, d);
-}
-
-void dagi_sim_job_ran(struct dagi_sim *s, int rank, dagi_sim_job *job)
-{
-    dagi_sim_crew *crew = &s->devices.crew[rank];
-    dagi_sim_device *d = &crew->device[job->device];
-    if (--d->running == 0)
-        s->devices.busy += s->now - d->since;
-    run_filled(s, d);
     if (s->workers == 1) { /* it looks between two tasks */
         dagi_sim_inbox_job(s, rank, job);
-    } else {
-        s->spent = 0;
-        dagi_sim_job_over(s, rank, job);
-        s->rank[rank].talk += s->spent;
-        s->spent = 0;
+        return;
     }
-    dagi_sim_go(s, rank);
+    s->spent = 0;
+    dagi_sim_job_over(s, rank, job);
+    s->rank[rank].talk += s->spent;
+    s->spent = 0;
+}
+
+void dagi_sim_job_ran(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job)
+{
+    if (job) {
+        dagi_sim_uses_end(job);
+        job->stage = 2;
+        job->next = d->finishing;
+        d->finishing = job;
+    }
+    for (dagi_sim_job **link = &d->finishing; (job = *link) != NULL;) {
+        if (!is_home(job)) {
+            link = &job->next;
+            continue;
+        }
+        *link = job->next;
+        over(s, d->rank, job);
+    }
 }
 
 void dagi_sim_job_over(struct dagi_sim *s, int rank, dagi_sim_job *job)
@@ -387,13 +366,13 @@ void dagi_sim_job_over(struct dagi_sim *s, int rank, dagi_sim_job *job)
     dagi_sim_crew *crew = &s->devices.crew[rank];
     dagi_sim_device *d = &crew->device[job->device];
     struct dag_task *t = job->task;
-    let_go(d, t, t->cls->ndata);
+    int released = !job->late;
     d->issued--;
     d->backlog -= job->estimate;
     crew->work--;
     s->devices.tasks++;
     free(job);
-    dagi_sim_complete(s, rank, t);
+    dagi_sim_complete(s, rank, t, released);
 }
 
 /* ---- what is forgotten ---------------------------------------------------------------------- */
@@ -403,7 +382,7 @@ void dagi_sim_job_forget(struct dagi_sim *s, int rank, dagi_sim_job *job)
     dagi_sim_crew *crew = &s->devices.crew[rank];
     dagi_sim_device *d = &crew->device[job->device];
     d->issued -= job->stage > 0;
-    d->running -= job->stage > 1;
+    dagi_sim_uses_end(job);
     d->backlog -= job->estimate;
     crew->work--;
     dagi_task_drop(dagi_sim_worker(s), job->task);
@@ -427,8 +406,26 @@ static void forget_in(struct dagi_sim *s, int rank, dagi_ready_heap *heap, const
 void dagi_sim_devices_forget(struct dagi_sim *s, int rank, const dagi_sim_pool *p)
 {
     dagi_sim_crew *crew = s->devices.crew ? &s->devices.crew[rank] : NULL;
+    for (struct dag_task **link = crew ? &crew->fetches : NULL; link && *link;) {
+        struct dag_task *t = *link;
+        if (t->pool != p->pool) {
+            link = &t->next;
+            continue;
+        }
+        *link = t->next;
+        dagi_task_drop(dagi_sim_worker(s), t);
+    }
     for (int i = 0; crew && i < crew->count; i++) {
         forget_in(s, rank, &crew->device[i].waiting, p);
-        forget_in(s, rank, &crew->device[i].filled, p);
+        dagi_sim_queues_forget(s, &crew->device[i], p);
+        for (dagi_sim_job **link = &crew->device[i].finishing; *link;) {
+            dagi_sim_job *job = *link;
+            if (job->task->pool != p->pool) {
+                link = &job->next;
+                continue;
+            }
+            *link = job->next;
+            dagi_sim_job_forget(s, rank, job);
+        }
     }
 }

@@ -34,9 +34,7 @@ enum dagi_sim_kind {
     DAGI_SIM_PIECE,   /* a segment is here, or may be fetched: what = the arrival, extra = which */
     DAGI_SIM_SET_OUT, /* it is a segment's turn at the root of two trees: what = the arrival, extra = which */
     DAGI_SIM_CREDIT,  /* extra bytes of credit have come back: what as dagi_sim_credit() has it */
-    DAGI_SIM_HOME,    /* what a task for a core waits for has come from devices: what = the task */
-    DAGI_SIM_FILLED,  /* what a task on a device waits for is there: what = the job */
-    DAGI_SIM_RAN,     /* its kernels have run */
+    DAGI_SIM_QUEUE,   /* what is first in a queue of a device is over: what = the queue */
     DAGI_SIM_FLOW,    /* a transfer on shared wires begins, or may be over: what = it, extra = its generation */
     DAGI_SIM_SHARE    /* wires are shared out anew */
 };

@@ -136,10 +136,7 @@ static int is_of(const dagi_sim_event *e, const dagi_sim_pool *p)
 {
     switch ((enum dagi_sim_kind)e->kind) {
     case DAGI_SIM_BEGIN: return e->what == p;
-    case DAGI_SIM_OVER:
-    case DAGI_SIM_HOME: return ((struct dag_task *)e->what)->pool == p->pool;
-    case DAGI_SIM_FILLED:
-    case DAGI_SIM_RAN: return ((dagi_sim_job *)e->what)->task->pool == p->pool;
+    case DAGI_SIM_OVER: return ((struct dag_task *)e->what)->pool == p->pool;
     case DAGI_SIM_MESSAGE: return ((dagi_sim_message *)e->what)->cast->of == p;
     case DAGI_SIM_SET_OUT:
     case DAGI_SIM_PIECE: return ((dagi_sim_arrival *)e->what)->cast->of == p;
@@ -161,11 +158,9 @@ static void forget_events(struct dagi_sim *s, const dagi_sim_pool *p)
             dagi_sim_post(s, e.at, (enum dagi_sim_kind)e.kind, (int)e.rank, e.what, e.extra);
             continue;
         }
-        if (e.kind == DAGI_SIM_OVER || e.kind == DAGI_SIM_HOME) {
+        if (e.kind == DAGI_SIM_OVER) {
             dagi_task_drop(dagi_sim_worker(s), e.what);
-            s->rank[e.rank].idle += e.kind == DAGI_SIM_OVER;
-        } else if (e.kind == DAGI_SIM_FILLED || e.kind == DAGI_SIM_RAN) {
-            dagi_sim_job_forget(s, (int)e.rank, e.what);
+            s->rank[e.rank].idle++;
         } else if (e.kind == DAGI_SIM_MESSAGE) {
             free(e.what);
         }

@@ -1,4 +1,5 @@
 /* What the workers of a rank do: tasks, start-up, messages; the values that tasks have. */
+#include "../device/device.h"
 #include "sim_impl.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ static int forget_value(dag_value *v)
     struct dagi_sim *s = dagi_sim_of(of(v)->pool->ctx);
     uint32_t flags = atomic_load_explicit(&of(v)->flags, memory_order_relaxed);
     if (dagi_sim_copies(v))
-        dagi_sim_copies_forget(s, v);
+        dagi_sim_copies_forget(v);
     if (!(flags & DAGI_VALUE_HOME))
         s->rank[of(v)->slot].memory -= dagi_sim_value_bytes(v);
     return 0;
@@ -82,10 +83,10 @@ static int plans(struct dag_task *task, int flow, int slot, const dag_element *e
     uint32_t flags = atomic_load_explicit(&of(v)->flags, memory_order_relaxed);
     (void)slot;
     (void)e;
-    if (flags & DAGI_VALUE_HOME)
+    if (s->devices.home) /* it is asked for what it stores, and where */
+        *(flags & DAGI_VALUE_HOME ? s->devices.home : s->devices.away) |= UINT32_C(1) << flow;
+    else if (flags & DAGI_VALUE_HOME)
         atomic_fetch_or_explicit(&of(v)->flags, DAGI_VALUE_STORED, memory_order_relaxed);
-    else if (dagi_sim_copies(v)) /* a device's manager has it brought to where it belongs */
-        s->devices.crew[s->at].home = dagi_sim_later(s->devices.crew[s->at].home, dagi_sim_save(s, v));
     else
         s->spent += llround(1e12 * (double)dagi_sim_value_bytes(v) / s->machine.copy);
     return 1;
@@ -190,18 +191,16 @@ void dagi_sim_body(struct dag_task *t)
                         "none of its bodies for cores may run it");
 }
 
-/* Has the host what a task for a core is to read? If not it comes, and then the task is ready once more. */
-static int at_home(struct dagi_sim *s, int rank, struct dag_task *t)
+/* Has the host what a task for a core is to use? */
+static int at_home(struct dag_task *t)
 {
-    dagi_sim_time when = s->now;
+    int is = 1;
     for (int f = 0; f < t->cls->ndata; f++) {
-        dag_value *v = dag_task_flows(t)[f];
-        if (v && dagi_sim_copies(v))
-            when = dagi_sim_later(when, dagi_sim_save(s, v));
+        const dag_value *v = dag_task_flows(t)[f];
+        const dagi_copies *c = v ? dagi_sim_copies(v) : NULL;
+        is &= !c || (c->copy[DAGI_HOST].state != DAGI_INVALID && dagi_ticket_passed(c->copy[DAGI_HOST].written));
     }
-    if (when > s->now)
-        dagi_sim_post(s, when, DAGI_SIM_HOME, rank, t, 0);
-    return when == s->now;
+    return is;
 }
 
 static void start_task(struct dagi_sim *s, int rank, struct dag_task *t)
@@ -216,14 +215,16 @@ static void start_task(struct dagi_sim *s, int rank, struct dag_task *t)
         t->cls->bind(t, pool->globals);
     if (s->devices.crew) {
         t->arrived |= DAGI_TASK_BOUND;
-        if (!at_home(s, rank, t))
+        if (!at_home(t)) {
+            dagi_sim_fetch(s, rank, t);
             return;
+        }
     }
     dagi_sim_adopt_fresh(s, rank, t);
     dagi_sim_make_writable(s, rank, t, writes);
     for (uint32_t m = s->devices.crew ? writes : 0; m; m &= m - 1)
         if (dag_task_flows(t)[__builtin_ctz(m)])
-            dagi_sim_written(s, dag_task_flows(t)[__builtin_ctz(m)], DAGI_HOST);
+            dagi_sim_written(dag_task_flows(t)[__builtin_ctz(m)], DAGI_HOST, (dagi_ticket){NULL, 0});
     dagi_sim_time known = known_time(s, p, t);
     if (known >= 0)
         s->charge += known;
@@ -250,8 +251,6 @@ static void spend(struct dagi_sim *s, int rank)
 static void part_over(struct dagi_sim *s, int rank, dagi_sim_pool *p)
 {
     p->part[rank].over = s->now + s->spent;
-    if (s->devices.crew)
-        p->part[rank].over = dagi_sim_later(p->part[rank].over, s->devices.crew[rank].home);
     p->left--;
     for (int i = 0; i < p->nfollowers; i++) {
         dagi_sim_pool *f = p->followers[i];
@@ -260,15 +259,14 @@ static void part_over(struct dagi_sim *s, int rank, dagi_sim_pool *p)
     }
 }
 
-void dagi_sim_complete(struct dagi_sim *s, int rank, struct dag_task *t)
+void dagi_sim_complete(struct dagi_sim *s, int rank, struct dag_task *t, int released)
 {
+    struct dagi_worker *w = dagi_sim_worker(s);
     dagi_sim_pool *p = dagi_sim_pool_of(s, t->pool);
     dagi_sim_become(s, rank, t->pool);
-    dagi_sim_body_now(s, rank, -1);
     s->sums.tasks++;
     atomic_fetch_add_explicit(&dagi_pool(t->pool)->stats.tasks, 1, memory_order_relaxed);
-    dagi_ready_list ready = dagi_task_complete(dagi_sim_worker(s), t);
-    dagi_sim_ready(s, rank, p, dagi_ready_joined(ready));
+    dagi_sim_ready(s, rank, p, released ? dagi_task_retired(w, t, NULL) : dagi_ready_joined(dagi_task_complete(w, t)));
     if (--p->part[rank].open == 0)
         part_over(s, rank, p);
 }
@@ -276,7 +274,8 @@ void dagi_sim_complete(struct dagi_sim *s, int rank, struct dag_task *t)
 void dagi_sim_task_over(struct dagi_sim *s, int rank, struct dag_task *t)
 {
     s->spent = 0;
-    dagi_sim_complete(s, rank, t);
+    dagi_sim_body_now(s, rank, -1);
+    dagi_sim_complete(s, rank, t, 0);
     spend(s, rank);
     dagi_sim_go(s, rank);
 }
@@ -300,7 +299,7 @@ static int start_up(struct dagi_sim *s, int rank)
     return 0;
 }
 
-void dagi_sim_go(struct dagi_sim *s, int rank)
+static void run_on_cores(struct dagi_sim *s, int rank)
 {
     dagi_sim_rank *r = &s->rank[rank];
     while (r->idle > 0 && !s->failed) {
@@ -317,8 +316,20 @@ void dagi_sim_go(struct dagi_sim *s, int rank)
             r->starts = start_up(s, rank);
         }
     }
-    if (s->devices.crew)
-        dagi_sim_manage(s, rank);
+}
+
+/* Devices are looked after between any two tasks. */
+void dagi_sim_go(struct dagi_sim *s, int rank)
+{
+    if (!s->devices.crew) {
+        run_on_cores(s, rank);
+        return;
+    }
+    (void)dagi_sim_manage(s, rank);
+    do
+        run_on_cores(s, rank);
+    while (dagi_sim_manage(s, rank));
+    dagi_sim_queues_begin(s, rank);
 }
 
 void dagi_sim_part_begins(struct dagi_sim *s, int rank, dagi_sim_pool *p)

@@ -104,12 +104,10 @@ void dagi_sim_next(struct dagi_sim *s)
         dagi_sim_go(s, rank);
         break;
     case DAGI_SIM_SET_OUT: dagi_sim_set_out(s, e->what, (int)e->extra); break;
-    case DAGI_SIM_HOME:
-        dagi_sim_push(s, rank, e->what);
+    case DAGI_SIM_QUEUE:
+        dagi_sim_queue_over(s, e->what);
         dagi_sim_go(s, rank);
         break;
-    case DAGI_SIM_FILLED: dagi_sim_job_filled(s, rank, e->what); break;
-    case DAGI_SIM_RAN: dagi_sim_job_ran(s, rank, e->what); break;
     case DAGI_SIM_FLOW: dagi_sim_flow_event(s, e->what, e->extra); break;
     case DAGI_SIM_SHARE: dagi_sim_share_out(s); break;
     case DAGI_SIM_CREDIT: dagi_sim_credit(s, rank, (uintptr_t)e->what, (int32_t)e->extra); break;

@@ -62,7 +62,6 @@ typedef struct dagi_sim_cast {
     int32_t sends;  /* of the root that are not complete: each holds the values */
     int64_t priority;
     int64_t inline_bytes;
-    dagi_sim_time leaves; /* not before: its data come from devices until then */
     int32_t params[DAG_MAX_LOCALS];
     int32_t *ranks;   /* [count]: the tree of net/shapes.h; of two trees twice as many, one after the other */
     uint16_t *serves; /* likewise */
@@ -109,28 +108,62 @@ typedef struct dagi_sim_item {
     struct dagi_sim_job *job; /* or what has run on a device */
 } dagi_sim_item;
 
-/* A task that a device has taken. */
-typedef struct dagi_sim_job {
-    struct dag_task *task;
-    int32_t device; /* of its rank, from 0 */
-    int32_t stage;  /* 0: it waits; 1: it was issued; 2: it runs */
-    dagi_sim_time alone, filled; /* as dagi_sim_device_time() says */
-    dagi_sim_time estimate;      /* what it adds to the backlog */
-} dagi_sim_job;
-
 /* What lies in the memory of a device: dagi_copy.memory of a value. */
 typedef struct dagi_sim_copy {
     struct dagi_sim_copy *older, *newer; /* by last use */
     dag_value *value;
     struct dagi_sim_device *device;
-    dagi_sim_time there; /* when its content is there */
     int64_t bytes;
-    int32_t users;       /* jobs that have been issued; > 0: it stays */
+    int32_t users;       /* operations that are not over; > 0: it stays */
+    int32_t gone;        /* 1: it is not the value's any more, and its memory free without users */
 } dagi_sim_copy;
 
+/* A copy that a job uses; what it waits for there; and until when the job's flow of that number comes to the host. */
+typedef struct dagi_sim_use {
+    dagi_sim_copy *copy;
+    dagi_ticket behind, home;
+} dagi_sim_use;
+
+/* A task that a device has taken. */
+typedef struct dagi_sim_job {
+    struct dag_task *task;
+    struct dagi_sim_job *next;   /* its kernels have run, and results are on their way to the host */
+    int32_t device;              /* of its rank, from 0 */
+    int32_t stage;               /* 0: it waits; 1: it was issued, its kernels are in a queue; 2: they have run */
+    int32_t late;                /* 1: its successors hear of it at its end */
+    int32_t nuses;
+    dagi_sim_time alone, filled; /* as dagi_sim_device_time() says */
+    dagi_sim_time estimate;      /* what it adds to the backlog */
+    dagi_sim_use use[];          /* two for each flow of data, which may have replaced another value */
+} dagi_sim_job;
+
+/* Something in a queue of a device. */
+typedef struct dagi_sim_op {
+    struct dagi_sim_op *next;
+    dagi_sim_job *job;           /* its kernels; NULL: a copy, or it is forgotten */
+    dagi_sim_copy *copy, *from;  /* a copy: what comes to this device, or goes from it; where from, NULL = the host */
+    dagi_ticket behind;          /* a copy: of its source */
+    struct dag_task *callers;    /* tasks that wait until the host has it */
+    dagi_sim_time alone, filled;
+} dagi_sim_op;
+
+/* In the order in which it was entered: tickets (data/copies.h) are points in it. */
+typedef struct dagi_sim_queue {
+    dagi_queue_order order; /* first: tickets lead to it */
+    uint64_t entered;
+    dagi_sim_op *first, *last;
+    struct dagi_sim_device *device;
+    int32_t busy;           /* 1: with the first one */
+} dagi_sim_queue;
+
+/* Copies to a device, and from it; then its queues for kernels, the first for urgent ones. */
+enum { DAGI_SIM_IN, DAGI_SIM_OUT, DAGI_SIM_KERNELS, DAGI_SIM_QUEUES = DAGI_SIM_KERNELS + 16 };
+
 typedef struct dagi_sim_device {
-    dagi_ready_heap waiting, filled; /* jobs that are not issued; whose inputs are there */
-    int32_t issued, running;
+    dagi_ready_heap waiting, filled; /* jobs that are not issued; queues whose kernels may begin, first come first */
+    dagi_sim_queue queue[DAGI_SIM_QUEUES];
+    dagi_sim_job *finishing;         /* those whose results are on their way to the host */
+    int32_t issued, running, turn;
     int32_t rank, link, space; /* whose it is; in dagi_sim.devices.link; among copies */
     int64_t bytes;             /* that copies take */
     dagi_sim_copy *oldest, *newest;
@@ -144,7 +177,7 @@ typedef struct dagi_sim_crew {
     int32_t count;
     int32_t managed;    /* 1: a worker looks after them */
     int64_t work;       /* jobs that are not over */
-    dagi_sim_time home; /* what has been stored so far is at home then */
+    struct dag_task *fetches; /* tasks for cores that lack something on the host; the last comes first */
     dagi_sim_device *device; /* [count] */
 } dagi_sim_crew;
 
@@ -189,6 +222,8 @@ struct dagi_sim {
         const struct dagi_policy *policy;
         dagi_sim_time alone, filled; /* of the body that runs, on a device */
         int unable;               /* and it has a kernel that devices have not */
+        int lanes;                /* queues for kernels of each */
+        uint32_t *home, *away;    /* while stores are asked for: flows that are where they are stored, or not */
         int64_t tasks, bytes;     /* that ran on devices, that went to and from them */
         dagi_sim_time busy;       /* with at least one kernel, all together */
         int64_t count;            /* of all ranks */
@@ -269,8 +304,9 @@ void dagi_sim_adopt_fresh(struct dagi_sim *s, int rank, struct dag_task *t);
 void dagi_sim_make_writable(struct dagi_sim *s, int rank, struct dag_task *t, uint32_t mask);
 /* Add up what the kernels of t tell; the pool fails where no body of t may run. */
 void dagi_sim_body(struct dag_task *t);
-/* t has run: its successors hear of it. s->spent is what that takes a worker. */
-void dagi_sim_complete(struct dagi_sim *s, int rank, struct dag_task *t);
+/* t has run: its successors hear of it, those of a task that was `released` have heard. s->spent is what that
+ * takes a worker. */
+void dagi_sim_complete(struct dagi_sim *s, int rank, struct dag_task *t, int released);
 
 /* ---- devices.c: what devices of a rank do ---------------------------------------------------- */
 
@@ -281,32 +317,61 @@ int dagi_sim_has_device_body(const struct dagi_sim *s, const dag_program *progra
                              dag_precision prec);
 /* A task that is ready: 1 = a device has taken it. */
 int dagi_sim_device_takes(struct dagi_sim *s, int rank, struct dag_task *t);
-/* A worker that is idle may have become the manager; it issues what there is. */
-void dagi_sim_manage(struct dagi_sim *s, int rank);
+/* A core cannot run it yet: what the host lacks is to come, and then it is ready once more. */
+void dagi_sim_fetch(struct dagi_sim *s, int rank, struct dag_task *t);
+/* A worker that is idle may have become the manager; it issues what there is. Nonzero: there was something. */
+int dagi_sim_manage(struct dagi_sim *s, int rank);
 /* Workers that are idle and yet are none for tasks: the one that manages. */
 int dagi_sim_managers(const struct dagi_sim *s, int rank);
 /* There is so much for devices that nothing need be started for them. */
 int dagi_sim_devices_full(const struct dagi_sim *s, int rank);
-void dagi_sim_job_filled(struct dagi_sim *s, int rank, dagi_sim_job *job);
-void dagi_sim_job_ran(struct dagi_sim *s, int rank, dagi_sim_job *job);
-/* The job has run, and a worker looks at it. */
+/* Its kernels have run. */
+void dagi_sim_job_ran(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job);
+/* It has run, its results are where they are to be, and a worker looks at it. */
 void dagi_sim_job_over(struct dagi_sim *s, int rank, dagi_sim_job *job);
 /* Jobs of a pool that is forgotten: all that wait, and one that is under way. */
 void dagi_sim_devices_forget(struct dagi_sim *s, int rank, const dagi_sim_pool *p);
 void dagi_sim_job_forget(struct dagi_sim *s, int rank, dagi_sim_job *job);
 
+/* ---- issue.c -------------------------------------------------------------------------------- */
+
+/* Its kernels and copies are entered in queues, and its successors hear of it. Nonzero: there is no room now. */
+int dagi_sim_issue(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job);
+/* What it uses may go. */
+void dagi_sim_uses_end(dagi_sim_job *job);
+
+/* ---- queues.c: the order in which they do it ------------------------------------------------- */
+
+void dagi_sim_queues_init(dagi_sim_device *d);
+void dagi_sim_queues_fini(dagi_sim_device *d);
+/* Copies of the operation have a user more until it is over. Nobody waits for it if there is no memory for it. */
+dagi_ticket dagi_sim_enter(struct dagi_sim *s, dagi_sim_device *d, int queue, dagi_sim_op what);
+/* Enter the kernels of a job that works in place of what `written` brings. */
+dagi_ticket dagi_sim_launch(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job, dagi_ticket written);
+/* What is first in the queues of a rank begins, where nothing is in its way. */
+void dagi_sim_queues_begin(struct dagi_sim *s, int rank);
+/* What is first in it is over. */
+void dagi_sim_queue_over(struct dagi_sim *s, dagi_sim_queue *q);
+/* t is ready once more when that has passed, which it has not yet. */
+void dagi_sim_call_back(dagi_ticket when, struct dag_task *t);
+/* Tasks of a pool, and kernels of their jobs, leave the queues of a device. */
+void dagi_sim_queues_forget(struct dagi_sim *s, dagi_sim_device *d, const dagi_sim_pool *p);
+
 /* ---- copies.c: what lies in their memories --------------------------------------------------- */
 
-/* A value gets room on a device and, with `content`, what it holds. *when: not before. NULL: there is no
- * room while those that are in use stay. The copy has one user more. */
-dagi_sim_copy *dagi_sim_fill(struct dagi_sim *s, dagi_sim_device *d, dag_value *v, int content,
-                             dagi_sim_time *when);
-/* The host gets its content, if it lacks it: when that is there. */
-dagi_sim_time dagi_sim_save(struct dagi_sim *s, dag_value *v);
-/* A task writes it: in that space, 0 = on the host, it is valid and nowhere else. */
-void dagi_sim_written(struct dagi_sim *s, dag_value *v, int space);
+/* A value gets room on a device and, with `content`, what it holds: once the ticket has passed that its record has for
+ * it. NULL: there is no room while those that are in use stay. */
+dagi_sim_copy *dagi_sim_fill(struct dagi_sim *s, dagi_sim_device *d, dag_value *v, int content);
+/* The host gets its content, if it lacks it, when the ticket has passed. */
+dagi_ticket dagi_sim_save(struct dagi_sim *s, dag_value *v);
+/* A task writes it: in that space, 0 = on the host, it is valid and nowhere else, when the ticket has passed. */
+void dagi_sim_written(dag_value *v, int space, dagi_ticket when);
+/* The copy has a user less. */
+void dagi_sim_let_go(dagi_sim_copy *y);
 /* The value ends. */
-void dagi_sim_copies_forget(struct dagi_sim *s, dag_value *v);
+void dagi_sim_copies_forget(dag_value *v);
+/* When a copy, to a device or back, is there that begins now. */
+dagi_sim_time dagi_sim_cross(struct dagi_sim *s, const dagi_sim_device *d, int back, const dagi_sim_op *op);
 /* Seconds to bring the inputs of a task to a space. */
 double dagi_sim_moving(const struct dagi_sim *s, struct dag_task *t, int space);
 static inline dagi_copies *dagi_sim_copies(const dag_value *v)

@@ -8,9 +8,9 @@
 enum { MOST = 8 };
 #define SECOND INT64_C(1000000000000)
 
-/* Element x has steps[x] tasks, all alike; those read `source`. */
+/* Element x has steps[x] tasks, all alike; those read `source`. The first ones go home. */
 typedef struct toy {
-    int elements, steps[MOST], source[MOST][2];
+    int elements, results, steps[MOST], source[MOST][2];
     int64_t core, alone, filled, bytes;
     int home;
 } toy;
@@ -21,13 +21,9 @@ static int64_t bytes(const void *arg, int x)
     return ((const toy *)arg)->bytes;
 }
 
-static int64_t reads(const void *arg, int x)
+static bool stays(const void *arg, int x)
 {
-    const toy *t = arg;
-    int64_t n = 0;
-    for (int y = 0; y < t->elements; y++)
-        n += (t->source[y][0] == x || t->source[y][1] == x) * t->steps[y];
-    return n;
+    return x >= ((const toy *)arg)->results;
 }
 
 static bool task(const void *arg, int x, int step, dagi_node_task *out)
@@ -40,20 +36,20 @@ static bool task(const void *arg, int x, int step, dagi_node_task *out)
 
 static dagi_node_run play(const dagi_node *node, const toy *t)
 {
-    const dagi_node_graph g = {t, t->elements, bytes, reads, task};
+    const dagi_node_graph g = {t, t->elements, bytes, stays, task};
     return dagi_node_play(node, &g);
 }
 
 static dagi_node node(int workers, int devices)
 {
-    return (dagi_node){.workers = workers, .devices = devices, .streams = 1, .links = devices, .memory = 1000,
-                       .in = 100, .out = 50, .latency = SECOND / 10};
+    return (dagi_node){.workers = workers, .devices = devices, .streams = 1, .queues = 3, .links = devices,
+                       .memory = 1000, .in = 100, .out = 50, .latency = SECOND / 10};
 }
 
 /* Three elements of two tasks each, one second a task. */
 static toy three(int home)
 {
-    return (toy){.elements = 3, .steps = {2, 2, 2}, .source = {{-1, -1}, {-1, -1}, {-1, -1}}, .core = SECOND,
+    return (toy){.elements = 3, .results = 3, .steps = {2, 2, 2}, .source = {{-1, -1}, {-1, -1}, {-1, -1}}, .core = SECOND,
                  .alone = SECOND, .filled = SECOND, .bytes = 100, .home = home};
 }
 
@@ -103,6 +99,42 @@ START_TEST(operands_cross_links)
 }
 END_TEST
 
+/* On its device it follows at once, and what it needs comes while the one before it runs. */
+START_TEST(what_follows_is_issued_with_what_it_follows)
+{
+    toy t = three(0);
+    dagi_node n = node(2, 1);
+    t.elements = 2;
+    t.steps[0] = t.steps[1] = 1;
+    t.source[1][0] = 0;
+    t.results = 0;
+    near(play(&n, &t).seconds, 1.1 + 1.1 + 1);
+    t.results = 2; /* one behind the other */
+    near(play(&n, &t).seconds, 1.1 + 1 + 2.1 + 2.1);
+    t.results = 0;
+    n.workers = 1;
+    near(play(&n, &t).seconds, 1.1 + 1.1 + 1);
+}
+END_TEST
+
+/* What is entered in a queue of a device stays in that order; kernels run while copies come. */
+START_TEST(queues_keep_their_order)
+{
+    toy t = three(0);
+    dagi_node n = node(2, 2);
+    n.devices = 1;
+    n.queues = 1;
+    t.steps[0] = t.steps[1] = t.steps[2] = 1;
+    t.results = 0;
+    near(play(&n, &t).seconds, 1.1 + 1.1 + 1.1 + 1); /* kernels while the others come */
+    n.in = 1e12;
+    n.latency = 0;
+    near(play(&n, &t).seconds, 3 + 1e-10);
+    n.queues = 0; /* nothing could be issued */
+    ck_assert(!isfinite(play(&n, &t).seconds));
+}
+END_TEST
+
 START_TEST(kernels_fill_a_device_together)
 {
     toy t = three(0);
@@ -115,6 +147,8 @@ START_TEST(kernels_fill_a_device_together)
     double three_at_once = play(&n, &t).seconds;
     ck_assert_msg(fabs(one - 6) < 1e-6, "%g", one);
     ck_assert_msg(fabs(three_at_once - 3) < .51 && three_at_once >= 3, "%g", three_at_once);
+    n.queues = 1; /* one behind the other */
+    ck_assert_msg(fabs(play(&n, &t).seconds - 6) < 1e-6, "%g", play(&n, &t).seconds);
 }
 END_TEST
 
@@ -152,6 +186,8 @@ int main(void)
     tcase_add_test(c, cores_share_what_is_ready);
     tcase_add_test(c, an_element_waits_for_what_it_reads);
     tcase_add_test(c, operands_cross_links);
+    tcase_add_test(c, what_follows_is_issued_with_what_it_follows);
+    tcase_add_test(c, queues_keep_their_order);
     tcase_add_test(c, kernels_fill_a_device_together);
     tcase_add_test(c, memory_that_is_short_is_shared);
     tcase_add_test(c, a_task_goes_where_it_ends_first);

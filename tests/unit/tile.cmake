@@ -7,7 +7,7 @@ dag_add_unit_test(test_tile
     LABELS asan)
 
 dag_add_unit_test(test_node_model
-    SOURCES test_node_model.c "${la}/node_model.c"
+    SOURCES test_node_model.c "${la}/node_model.c" "${la}/node_queues.c" "${la}/node_choice.c"
     LIBS m
     LABELS asan)
 

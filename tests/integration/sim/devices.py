@@ -102,8 +102,8 @@ device_kernel = gemm * 96:20 480:20\ndevice_kernel = trsm * 96:20 480:20\n"""
         best = min(sweep, key=lambda r: sweep[r]["time_s"])
         print(f"{driver}: best {best}, of the rates {most['auto']['rates']}, auto {most['auto']['used']}, "
               f"{sweep[best]['time_s'] / auto['time_s']:.3f} of the best, cost {sweep[best]['time_s'] / cost['time_s']:.3f}")
-        # Panels are left to cores, so these have less time for updates.
-        expect(abs(best - 1 / 3) < .03 or driver == "dag_getrf" and .2 <= best < 1 / 3, f"{driver}: the best share is {best}")
+        # Two of the shares are next to that of the rates. Panels are left to cores, so these have less time for updates.
+        expect(abs(best - 1 / 3) < .034 or driver == "dag_getrf" and .2 <= best < 1 / 3, f"{driver}: the best share is {best}")
         expect(abs(most["auto"]["rates"] - 1 / 3) < .02, f"{driver}: rates come to {most['auto']}")
         expect(sweep[best]["time_s"] >= .97 * auto["time_s"], f"{driver}: auto is far from the best share")
         expect("core_share" not in cost, f"{driver}: classes are shared without being asked for it")
