@@ -30,6 +30,7 @@ enum option_id {
     OPT_REPORT,
     OPT_PROGRESS,
     OPT_PREDICT,
+    OPT_SAMPLE,
     OPT_SEED,
     OPT_LAYOUT,
     OPT_UPLO,
@@ -126,6 +127,7 @@ typedef struct options {
     dag_gemm_options product; /* of gemm: method, grid, steps */
     int plan, insert, sweep_share;
     int64_t predict;     /* ranks of a simulated run; 0 = this is none */
+    int64_t sample[2];   /* lengths from which it is extrapolated, growing; 0 = it is played whole */
     const char *machine; /* of it; NULL = the one that is built in */
     const char *routine;                    /* NULL when not given */
     const char *split;                      /* as the setting takes it; NULL when not given */

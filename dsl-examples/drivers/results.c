@@ -2,6 +2,7 @@
 #include "results.h"
 #include "condition.h"
 #include "predict.h"
+#include "sample.h"
 #include "share.h"
 #include "two_sizes.h"
 
@@ -169,6 +170,7 @@ void results_json(const driver *d, const dag_context *ctx, const options *o, con
            dag_workers(ctx), dag_devices(ctx));
     if (predict_simulated(ctx))
         predict_json(ctx, r);
+    sample_json();
     results_number("time_s", r->seconds);
     results_number("gflops", r->flops / r->seconds * 1e-9);
     results_number("residual", r->residual);
@@ -277,6 +279,7 @@ void results_text(const driver *d, const dag_context *ctx, const options *o, con
     share_keep(ctx);
     share_text(stdout, r->routine, r->seconds);
     if (dag_simulated(ctx)) {
+        sample_text(r);
         predict_text(ctx, r);
         return;
     }
