@@ -8,6 +8,7 @@
 #include "predict.h"
 #include "results.h"
 #include "sample.h"
+#include "share.h"
 #include "two_sizes.h"
 
 #include <dag/kernels.h>
@@ -364,23 +365,50 @@ static void clean_up_on(int number)
         (void)sigaction(number, &new, NULL);
 }
 
+static dag_status run_one(const driver *d, dag_context *ctx, const options *o, const char *grid_why, report *r)
+{
+    *r = (report){.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN,
+                  .anorm = NAN, .rcond = NAN, .ferr = NAN, .grid_why = grid_why};
+    memory_expect(o->routine != NULL ? o->routine : d->name, o, dag_size(ctx));
+    dag_status status = sample_run(d, ctx, o, r);
+    if (status == DAG_SUCCESS && o->sample[1] == 0) /* else the report is of what was played */
+        tell_report(ctx, o, r);
+    if (dag_simulated(ctx))
+        r->residual = r->normwise = r->componentwise = NAN; /* nobody has computed any */
+    if (r->info != 0 && (d->row->options & OPT_BIT(OPT_RCOND)) && condition_wanted(ctx, o))
+        r->rcond = 0;
+    return status;
+}
+
+/* Fixed shares, each as often as asked. The result of a run is printed where it is none that could be used. */
+static int sweep_shares(const driver *d, dag_context *ctx, const options *o, const char *grid_why)
+{
+    share_begin();
+    for (int step = 0; step < SHARE_AUTO; step++) {
+        report r;
+        if (share_set(ctx, step) != DAG_SUCCESS)
+            return DRIVER_FAILED;
+        for (int64_t i = 0; i < o->runs; i++) {
+            if (run_one(d, ctx, o, grid_why, &r) != DAG_SUCCESS)
+                return DRIVER_FAILED;
+            if (r.info != 0 || r.incomplete || driver_check_fails(o, &r))
+                return conclude(d, ctx, o, &r);
+            share_took(step, r.seconds, r.flops);
+        }
+    }
+    return share_set(ctx, SHARE_AUTO) == DAG_SUCCESS ? DRIVER_OK : DRIVER_FAILED;
+}
+
 /* Runs the driver as often as asked; the exit status of the first run that did not go well. */
 static int run_all(const driver *d, dag_context *ctx, const options *o, const char *grid_why)
 {
-    int end = DRIVER_OK;
     two_sizes_begin(ctx, d);
-    for (int64_t i = 0; i < o->runs; i++) {
-        report r = {.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN,
-                    .anorm = NAN, .rcond = NAN, .ferr = NAN, .grid_why = grid_why};
+    int end = o->sweep_share ? sweep_shares(d, ctx, o, grid_why) : DRIVER_OK;
+    for (int64_t i = 0, runs = end == DRIVER_OK ? o->runs : 0; i < runs; i++) {
+        report r;
         if (o->insert && o->json && i + 1 == o->runs)
             results_await_end(ctx, d);
-        dag_status status = sample_run(d, ctx, o, &r);
-        if (status == DAG_SUCCESS && o->sample[1] == 0) /* else the report is of what was played */
-            tell_report(ctx, o, &r);
-        if (dag_simulated(ctx))
-            r.residual = r.normwise = r.componentwise = NAN; /* nobody has computed any */
-        if (r.info != 0 && (d->row->options & OPT_BIT(OPT_RCOND)) && condition_wanted(ctx, o))
-            r.rcond = 0;
+        dag_status status = run_one(d, ctx, o, grid_why, &r);
         int this = status == DAG_SUCCESS ? conclude(d, ctx, o, &r) : DRIVER_FAILED;
         if (end == DRIVER_OK)
             end = this;

@@ -72,6 +72,7 @@ static const option_row table[OPT_COUNT] = {
     [OPT_PLAN] = {"plan", NULL, "print the ways to make the product and what they are predicted to take"},
     [OPT_TUNE] = {"tune", NULL, "try the best few ways on this machine, keep the fastest for later runs"},
     [OPT_INSERT] = {"insert", NULL, "a sequential program inserts the tasks, in place of the graph"},
+    [OPT_SWEEP_SHARE] = {"sweep-share", NULL, "first run with each fixed core_share in steps of .05, then with auto"},
     [OPT_OUT_OF_CORE] = {"out-of-core", "graph|program|auto",
                          "matrices too large for devices: a graph, a program for devices, by size (graph)"},
     [OPT_HELP] = {"help", NULL, "print this text; also -h"},
@@ -222,6 +223,7 @@ static int set(options *o, const option_scope *scope, int id, const char *text)
     case OPT_PLAN: o->plan = 1; break;
     case OPT_TUNE: o->product.tune = 1; break;
     case OPT_INSERT: o->insert = 1; break;
+    case OPT_SWEEP_SHARE: o->sweep_share = 1; break;
     case OPT_REFINE: o->refine = 1; break;
     default: wanted = options_value(o, id, text);
     }
@@ -298,6 +300,9 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_SAMPLE, OPT_RUNS, "simulated runs are all alike"},
         {OPT_SAMPLE, OPT_SPLIT, "tiles of two sizes are cut for one order"},
         {OPT_REPRODUCIBLE, OPT_GPUS, "what runs on a device depends on times"},
+        {OPT_REPRODUCIBLE, OPT_SWEEP_SHARE, "what runs on a device depends on times"},
+        {OPT_SAMPLE, OPT_SWEEP_SHARE, "shares are those of the runs that are played"},
+        {OPT_PLAN, OPT_SWEEP_SHARE, "there is nothing to share in a plan"},
         {OPT_PLAN, OPT_JSON, "the plans are a table for people"},
         {OPT_TUNE, OPT_REPRODUCIBLE, "what is tried depends on times"},
         {OPT_TUNE, OPT_SPLIT, "tiles of two sizes are for products where C stays"},
@@ -313,6 +318,7 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_INSERT, OPT_INNER, "in the inserted product C stays where it is"},
         {OPT_INSERT, OPT_PLAN, "in the inserted product C stays where it is"},
         {OPT_OUT_OF_CORE, OPT_PREDICT, "programs for devices are not simulated"},
+        {OPT_OUT_OF_CORE, OPT_SWEEP_SHARE, "programs for devices leave cores nothing to share"},
         {OPT_OUT_OF_CORE, OPT_INSERT, "what is inserted is a graph"},
         {OPT_OUT_OF_CORE, OPT_SPLIT, "tiles of two sizes are those of graphs"},
         {OPT_OUT_OF_CORE, OPT_METHOD, "methods are those of graphs"},

@@ -63,6 +63,7 @@ enum option_id {
     OPT_PLAN,
     OPT_TUNE,
     OPT_INSERT,
+    OPT_SWEEP_SHARE,
     OPT_OUT_OF_CORE,
     OPT_HELP,
     OPT_VERSION,
@@ -75,7 +76,7 @@ _Static_assert(OPT_COUNT <= 64, "the options of a driver are the bits of 64");
     (OPT_BIT(OPT_N) | OPT_BIT(OPT_NB) | OPT_BIT(OPT_PREC) | OPT_BIT(OPT_GRID) |                    \
      OPT_BIT(OPT_THREADS) | OPT_BIT(OPT_GPUS) | OPT_BIT(OPT_RUNS) | OPT_BIT(OPT_CHECK) |           \
      OPT_BIT(OPT_JSON) | OPT_BIT(OPT_TRACE) | OPT_BIT(OPT_REPORT) | OPT_BIT(OPT_PROGRESS) |         \
-     OPT_BIT(OPT_PREDICT) | OPT_BIT(OPT_REPRODUCIBLE) |                                            \
+     OPT_BIT(OPT_PREDICT) | OPT_BIT(OPT_REPRODUCIBLE) | OPT_BIT(OPT_SWEEP_SHARE) |                 \
      OPT_BIT(OPT_SEED) | OPT_BIT(OPT_LAYOUT) | OPT_BIT(OPT_HELP) | OPT_BIT(OPT_VERSION))
 
 /* What a driver understands that reads files, where it makes matrices of the gallery as well, and one that
@@ -124,7 +125,7 @@ typedef struct options {
     dag_trans transa, transb;
     dag_diag diag;
     dag_gemm_options product; /* of gemm: method, grid, steps */
-    int plan, insert;
+    int plan, insert, sweep_share;
     int64_t predict;     /* ranks of a simulated run; 0 = this is none */
     int64_t sample[2];   /* lengths from which it is extrapolated, growing; 0 = it is played whole */
     const char *machine; /* of it; NULL = the one that is built in */

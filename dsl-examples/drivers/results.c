@@ -3,6 +3,7 @@
 #include "condition.h"
 #include "predict.h"
 #include "sample.h"
+#include "share.h"
 #include "two_sizes.h"
 
 #include <dag/kernels.h>
@@ -60,22 +61,6 @@ static void print_devices(const dag_context *ctx)
         printf(", \"gpu_mpi\": {\"direct\": %d, \"reason\": \"%s\", \"bytes_direct\": %" PRId64
                ", \"bytes_staged\": %" PRId64 "}", sends.direct, sends.reason, sends.bytes_direct,
                sends.bytes_staged);
-}
-
-/* What cores got of classes that were shared with devices; nothing where none were. */
-static void print_shares(const dag_context *ctx)
-{
-    dag_core_share s;
-    int i = 0;
-    for (; dag_core_share_get(ctx, i, &s); i++) {
-        printf("%s{\"program\": \"%s\", \"class\": \"%s\", \"tasks\": %" PRId64, i > 0 ? ", " : ", \"core_share\": [",
-               s.program, s.name, s.tasks);
-        results_number("used", s.used);
-        results_number("rates", s.rates < 0 ? NAN : s.rates);
-        printf("}");
-    }
-    if (i > 0)
-        printf("]");
 }
 
 static void print_string(const char *key, const char *text)
@@ -217,7 +202,8 @@ void results_json(const driver *d, const dag_context *ctx, const options *o, con
     }
     print_options(d, o);
     print_devices(ctx);
-    print_shares(ctx);
+    share_keep(ctx);
+    share_json(stdout, r->seconds);
     ending.open = ending.program != NULL;
     if (!ending.open)
         printf("}\n");
@@ -290,6 +276,8 @@ void results_text(const driver *d, const dag_context *ctx, const options *o, con
                r->plan.p, r->plan.q, r->plan.layers, r->plan.steps - 1);
     if (r->grid_why != NULL)
         printf("%s%s: grid %dx%d: %s\n", simulated, r->routine, r->p, r->q, r->grid_why);
+    share_keep(ctx);
+    share_text(stdout, r->routine, r->seconds);
     if (dag_simulated(ctx)) {
         sample_text(r);
         predict_text(ctx, r);

@@ -1,6 +1,8 @@
 /* dag_hpl: the command line, and the tests one after the other. */
 #include "hpl.h"
 
+#include "../drivers/share.h"
+
 #include <dag/kernels.h>
 
 #include <errno.h>
@@ -19,7 +21,7 @@ typedef struct settings {
     double memory; /* part of it for --plan */
     bool plan, screen;
     bool given; /* an option that stands in place of the file */
-    bool detail;
+    bool detail, sweep;
 } settings;
 
 /* ---- the tests ----------------------------------------------------------------------------------- */
@@ -126,7 +128,8 @@ static bool ranks_suffice(const dag_context *ctx, const hpl_input *in)
     return false;
 }
 
-static dag_status run_case(const settings *s, const hpl_case *c, const outputs *out,
+/* With the share of cores that stands there in a sweep; negative: there is none. */
+static dag_status run_case(const settings *s, const hpl_case *c, int step, const outputs *out,
                            int64_t count[HPL_VERDICTS])
 {
     hpl_result r;
@@ -140,19 +143,36 @@ static dag_status run_case(const settings *s, const hpl_case *c, const outputs *
         hpl_overlap_begin(ctx, c);
         ranks = dag_size(ctx);
         simulated = dag_simulated(ctx); /* with --detail the context ends before its result is printed */
-        status = hpl_solve(ctx, &s->in, c, &s->how, &r);
+        status = step >= 0 ? share_set(ctx, step) : DAG_SUCCESS;
     }
+    if (status == DAG_SUCCESS)
+        status = hpl_solve(ctx, &s->in, c, &s->how, &r);
+    if (status == DAG_SUCCESS)
+        share_keep(ctx);
     if (status == DAG_SUCCESS && s->detail)
         status = hpl_overlap(&r);
     if (status != DAG_SUCCESS)
         return status;
     count[r.verdict]++;
     r.simulated = simulated;
+    r.step = step;
+    if (step >= 0 && step < SHARE_AUTO && r.verdict != HPL_SKIPPED)
+        share_took(step, r.seconds, hpl_operations((double)c->n));
     if (out->text != NULL)
         hpl_row(out->text, &s->in, c, &r, s->detail);
     if (out->json != NULL)
         hpl_json(out->json, &s->in, c, &r, ranks, s->detail);
     return DAG_SUCCESS;
+}
+
+/* A combination of the lists, as one test, or one for each share of a sweep. */
+static dag_status run_shares(const settings *s, const hpl_case *c, const outputs *out, int64_t count[HPL_VERDICTS])
+{
+    dag_status status = DAG_SUCCESS;
+    share_begin();
+    for (int step = s->sweep ? 0 : -1; status == DAG_SUCCESS && step <= (s->sweep ? SHARE_AUTO : -1); step++)
+        status = run_case(s, c, step, out, count);
+    return status;
 }
 
 /* All of them; the exit status. */
@@ -167,7 +187,7 @@ static int run_tests(dag_context *ctx, const settings *s)
         hpl_head(out.text, &s->in);
     }
     for (int64_t i = 0; status == DAG_SUCCESS && hpl_nth(&s->in, i, &c); i++)
-        status = run_case(s, &c, &out, count);
+        status = run_shares(s, &c, &out, count);
     if (status == DAG_SUCCESS && out.text != NULL)
         hpl_end(out.text, &s->in, count);
     bool text = close_file(out.text), json = close_file(out.json);
@@ -216,6 +236,7 @@ static const char help[] =
     "  --plan              print an input file for these ranks, and why; run nothing\n"
     "  --memory F          the part of the memory that N of --plan may take (0.8)\n"
     "  --screen            first measure dgemm, memory and links of every rank, and name slow ones\n"
+    "  --sweep-share       each test with every fixed core_share in steps of .05, then with auto\n"
     "  --detail            where the time went, and each rank's part of it\n"
     "  --progress S        seconds between lines that say how far a test is, 0: none (60)\n"
     "  --abort-below G     end the job when a test runs at less than G Gflop/s; looked at with each line\n"
@@ -274,7 +295,7 @@ static bool parse_one(const char *text, int64_t least, int64_t most, int64_t *to
 }
 
 enum { N = 1, NB, GRID, DEPTH, PMAP, THRESHOLD, PIVOTING, MIXED, THREADS, GPUS, DETAIL, JSON, REPORT, FLIP,
-       PROGRESS, ABORT, PLAN, MEMORY, SCREEN, HELP, VERSION };
+       PROGRESS, ABORT, PLAN, MEMORY, SCREEN, SWEEP, HELP, VERSION };
 static const struct option known[] = {
     {"n", 1, NULL, N},             {"nb", 1, NULL, NB},         {"grid", 1, NULL, GRID},
     {"depth", 1, NULL, DEPTH},     {"pmap", 1, NULL, PMAP},     {"threshold", 1, NULL, THRESHOLD},
@@ -283,7 +304,7 @@ static const struct option known[] = {
     {"report", 0, NULL, REPORT},   {"flip-bit", 1, NULL, FLIP}, {"help", 0, NULL, HELP},
     {"progress", 1, NULL, PROGRESS}, {"abort-below", 1, NULL, ABORT},
     {"plan", 0, NULL, PLAN},       {"memory", 1, NULL, MEMORY}, {"screen", 0, NULL, SCREEN},
-    {"version", 0, NULL, VERSION}, {NULL, 0, NULL, 0}};
+    {"sweep-share", 0, NULL, SWEEP}, {"version", 0, NULL, VERSION}, {NULL, 0, NULL, 0}};
 
 /* Options in place of the file; what it should have been, or NULL. */
 static const char *set_test(settings *s, int c, const char *text)
@@ -323,6 +344,7 @@ static const char *set_other(settings *s, int c, const char *text)
                               ? NULL : "seconds, or 0 for no lines";
     case PLAN: s->plan = true; return NULL;
     case SCREEN: s->screen = true; return NULL;
+    case SWEEP: s->sweep = true; return NULL;
     case MEMORY: return parse_real(text, &s->memory) && s->memory > 0 && s->memory <= 1
                             ? NULL : "a part of the memory, such as 0.8";
     case ABORT: return parse_real(text, &s->how.watch.least) && s->how.watch.least > 0 ? NULL : "Gflop/s";

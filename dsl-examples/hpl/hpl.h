@@ -49,6 +49,7 @@ enum { HPL_PANEL, HPL_ROWS, HPL_BACK, HPL_PHASES, HPL_TOGETHER = HPL_PHASES };
 typedef struct hpl_result {
     hpl_verdict verdict;
     bool simulated;
+    int step; /* of a sweep over shares of cores, as drivers/share.h counts; negative: this is none */
     time_t start, end;             /* of the timed part */
     double seconds, back, gflops;  /* back: of these, the substitution */
     double fill, check;            /* seconds beside the timed part */

@@ -1,6 +1,8 @@
 /* HPL's text, to the letter where scripts look at it, and JSON. */
 #include "hpl.h"
 
+#include "../drivers/share.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -173,6 +175,10 @@ void hpl_row(FILE *out, const hpl_input *in, const hpl_case *c, const hpl_result
         fputs("dag_hpl: all times of this test are simulated\n", out);
     print_time(out, "start", r->start);
     print_time(out, "end", r->end);
+    if (r->step >= 0 && r->step < SHARE_AUTO)
+        fprintf(out, "dag_hpl: core_share %.2f\n", (double)r->step / SHARE_STEPS);
+    else
+        share_text(out, "dag_hpl", r->seconds);
     if (detail)
         print_detail(out, r);
     if (r->verdict != HPL_UNCHECKED) {
@@ -242,6 +248,10 @@ void hpl_json(FILE *out, const hpl_input *in, const hpl_case *c, const hpl_resul
         print_number(out, "x_one", r->x_one);
         print_number(out, "b_inf", r->b_inf);
     }
+    if (r->step >= 0 && r->step < SHARE_AUTO)
+        fprintf(out, ", \"share\": %.2f", (double)r->step / SHARE_STEPS);
+    else if (r->verdict != HPL_SKIPPED)
+        share_json(out, r->seconds);
     if (detail && r->verdict != HPL_SKIPPED && r->sent[HPL_TOGETHER].all >= 0)
         print_communication(out, r);
     fprintf(out, "}\n");

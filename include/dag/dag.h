@@ -368,6 +368,13 @@ typedef struct dag_core_share {
 } dag_core_share;
 /** The class of that index, from 0 on, in any order. @return 1, or 0 behind the last one. */
 int dag_core_share_get(const dag_context *context, int index, dag_core_share *share);
+/**
+ * Divides the tasks that follow as the setting `core_share` would with that value. What classes got so far is
+ * forgotten, what they take on cores and on devices is kept. No task may be under way in the context.
+ * @return DAG_ERR_SETTING: the value makes no sense; DAG_ERR_DEVICE: this process has no device. dag_message()
+ *         has the reason.
+ */
+dag_status dag_core_share_set(dag_context *context, const char *share);
 /** How results of devices go to other ranks. */
 typedef struct dag_device_sends {
     int direct;           /**< 1: MPI reads them where they are, in memory of devices (`gpu_mpi`) */

@@ -94,7 +94,7 @@ const dagi_policy *dagi_policy_named(const char *name, char *names, size_t size)
 /* The part of the operations of each class that cores get, by the setting core_share. */
 typedef enum dagi_portion_how {
     DAGI_PORTION_COST, /* whatever the policy says */
-    DAGI_PORTION_AUTO, /* by rates, and by who has more to do */
+    DAGI_PORTION_AUTO, /* by rates, by what cores do alone, and by who has more to do */
     DAGI_PORTION_FIXED
 } dagi_portion_how;
 typedef struct dagi_portion {
@@ -107,10 +107,15 @@ int dagi_portion_read(const char *text, const dagi_policy *policy, dagi_portion 
 /* Before the first task; without it: COST. `workers`: cores that run tasks while others look after
  * devices. */
 void dagi_choice_portion(dagi_choice *choice, const dagi_portion *share, int workers);
+/* Another share, while no task is under way: what classes were given so far is forgotten, times are kept. */
+void dagi_choice_share_anew(dagi_choice *choice, const dagi_portion *share);
 /* Choose by the share where that is set and both cores and devices are candidates, and among devices by the
  * policy; else by the policy alone. As dagi_policy.place. */
 int dagi_choice_take(dagi_choice *choice, const dagi_policy *policy, dagi_choice_class *cls, uint64_t size,
                       dagi_candidate *candidates, int count);
+/* A core has run a task of that program for so long. `cls`: its class, NULL: one without a body for devices. */
+void dagi_choice_core_ran(dagi_choice *choice, const char *program, dag_precision prec, dagi_choice_class *cls,
+                          double seconds);
 /* How a class was shared. */
 typedef struct dagi_portioned {
     const char *program, *name; /* live as long as the choice */

@@ -36,8 +36,15 @@ typedef struct dagi_portions {
     int64_t tasks;
     double cores, all; /* operations given to them */
     double owed;       /* operations that cores have not got of their share as it was for each task */
-    double rates;      /* the cores' part by rates, < 0 = not known */
+    double rates;      /* the cores' part by rates, of the last of its large tasks; < 0 = not known */
+    double most;       /* operations of the largest */
 } dagi_portions;
+
+/* What cores had to do for a program of late, weighted with how late; guarded by the lock of its class. */
+typedef struct dagi_load {
+    double alone;  /* seconds in what no device takes */
+    double shared; /* seconds that all of what was shared would take them */
+} dagi_load;
 
 struct dagi_choice_class {
     dagi_choice_class *next; /* of its list; does not change once it is in there */
@@ -48,6 +55,7 @@ struct dagi_choice_class {
     /* [model * DAGI_SIZES + size]; each is made once, under the lock, and stays. */
     _Atomic(dagi_times *) *times;
     dagi_portions shares;
+    dagi_load load; /* of the class without a name, which stands for its program */
 };
 
 /* Transfers between two models; guarded by the lock of the choice but for the atomics. */
@@ -64,7 +72,7 @@ typedef struct dagi_model {
 
 struct dagi_choice {
     int nplaces, nmodels;
-    dagi_portion share; /* fixed after dagi_choice_portion(), as is */
+    dagi_portion share; /* fixed while tasks are under way, as is */
     int workers;
     int model_of[DAGI_MAX_SPACES]; /* place -> model; 0: the cores */
     dagi_model model[DAGI_MAX_SPACES];

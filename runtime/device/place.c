@@ -275,13 +275,15 @@ int dagi_device_take(struct dagi_worker *w, struct dag_task *t)
     return 1;
 }
 
-/* What a core took for a task that a device could have run. */
+/* What a core took for a task; times are kept of those that a device could have run. */
 void dagi_device_core_ran(struct dagi_worker *w, struct dag_task *t, uint64_t nanoseconds)
 {
     struct dagi_devices *all = dagi_tasks(w->ctx)->devices;
-    if (!dagi_pool(t->pool)->classes[t->cls->id].on_device)
+    int beside = dagi_pool(t->pool)->classes[t->cls->id].on_device;
+    dagi_choice_class *cls = beside ? dagi_times_of(all, t) : NULL;
+    dagi_choice_core_ran(all->choice, t->pool->program->name, t->pool->prec, cls, (double)nanoseconds * 1e-9);
+    if (!beside)
         return;
     dagi_driver(w)->ran_beside++;
-    all->policy->learn(all->choice, dagi_times_of(all, t), DAGI_HOST, footprint(t).bytes,
-                       (double)nanoseconds * 1e-9);
+    all->policy->learn(all->choice, cls, DAGI_HOST, footprint(t).bytes, (double)nanoseconds * 1e-9);
 }

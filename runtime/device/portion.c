@@ -5,6 +5,11 @@
  * goes where it would end first, so that nobody is idle and elements stay where they are; beyond, to whom is owed.
  * Rates are those of the last tasks, so a share that follows from them moves with what cores and devices lose to
  * others. Workers that look after devices are no cores here.
+ *
+ * Cores have work of their own besides, such as panels of LU. Let all of what is shared take cores the time c
+ * and devices d, and that work the time L c. With the part r = d / (c + d), that of the rates, cores end L c
+ * later than devices. With s = r - L (1 - r) both end together: s c + L c = (1 - s) d. L is that of late, as it
+ * changes: panels become a larger part of what is left.
  */
 #include "choice_impl.h"
 
@@ -15,7 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAND = 3 }; /* tasks that a side may be owed */
+enum {
+    BAND = 3,   /* tasks that a side may be owed */
+    RECENT = 128 /* shared tasks after which what cores did alone counts a third */
+};
 
 int dagi_portion_read(const char *text, const dagi_policy *policy, dagi_portion *share, char *why, size_t size)
 {
@@ -45,6 +53,19 @@ void dagi_choice_portion(dagi_choice *c, const dagi_portion *share, int workers)
     c->workers = workers;
 }
 
+void dagi_choice_share_anew(dagi_choice *c, const dagi_portion *share)
+{
+    c->share = *share;
+    for (int i = 0; i < DAGI_CLASS_LISTS; i++) {
+        /* Acquire pairs with the release of whoever entered the class. */
+        dagi_choice_class *cls = atomic_load_explicit(&c->classes[i], memory_order_acquire);
+        for (; cls; cls = cls->next) {
+            cls->shares = (dagi_portions){0};
+            cls->load = (dagi_load){0, 0};
+        }
+    }
+}
+
 /* The cores' part of the rates of all places; < 0: not all of them are known. The host's stands last. */
 static double part_of_rates(const dagi_choice *c, const dagi_choice_class *cls, uint64_t size,
                             const dagi_candidate *at, int count)
@@ -57,6 +78,39 @@ static double part_of_rates(const dagi_choice *c, const dagi_choice_class *cls, 
         devices += 1 / seconds;
     }
     return cores > 0 ? c->workers / cores / (c->workers / cores + devices) : -1;
+}
+
+/* What cores have to do alone, as a part of what that which is shared would take them; one task more of it is. */
+static double alone(dagi_choice *c, const dagi_choice_class *cls, double seconds)
+{
+    dagi_choice_class *program = dagi_choice_class_of(c, cls->program, cls->prec, "");
+    if (!program)
+        return 0;
+    dagi_lock(&program->lock);
+    dagi_load *load = &program->load;
+    load->alone *= 1 - 1.0 / RECENT;
+    load->shared += seconds - load->shared / RECENT;
+    double part = load->alone / load->shared;
+    dagi_unlock(&program->lock);
+    return part;
+}
+
+void dagi_choice_core_ran(dagi_choice *c, const char *name, dag_precision prec, dagi_choice_class *cls, double seconds)
+{
+    if (c->share.how != DAGI_PORTION_AUTO)
+        return;
+    int shared = 0;
+    if (cls) {
+        dagi_lock(&cls->lock);
+        shared = cls->shares.tasks > 0;
+        dagi_unlock(&cls->lock);
+    }
+    dagi_choice_class *program = shared ? NULL : dagi_choice_class_of(c, name, prec, "");
+    if (!program)
+        return;
+    dagi_lock(&program->lock);
+    program->load.alone += seconds;
+    dagi_unlock(&program->lock);
 }
 
 /* The device that would begin first. */
@@ -75,15 +129,17 @@ static double end_of(const dagi_choice *c, const dagi_choice_class *cls, uint64_
 }
 
 /* Nonzero: a core takes it. */
-static int for_cores(const dagi_choice *c, dagi_choice_class *cls, uint64_t size, const dagi_candidate *at,
+static int for_cores(dagi_choice *c, dagi_choice_class *cls, uint64_t size, const dagi_candidate *at,
                      int count)
 {
     const dagi_candidate *host = &at[count - 1], *device = first_device(at, count);
     double rates = part_of_rates(c, cls, size, at, count), work = pow((double)size + 1, 1.5);
+    double share = c->share.fixed;
+    if (c->share.how == DAGI_PORTION_AUTO && rates >= 0)
+        share = fmax(0, rates - alone(c, cls, dagi_choice_kernel(c, cls, DAGI_HOST, size)) * (1 - rates));
     dagi_lock(&cls->lock);
     dagi_portions *s = &cls->shares;
     int cores;
-    double share = c->share.how == DAGI_PORTION_FIXED ? c->share.fixed : rates;
     if (rates < 0 && c->share.how == DAGI_PORTION_AUTO) { /* each side has a few until they are known */
         cores = s->tasks % 2 == 0;
     } else {
@@ -96,7 +152,8 @@ static int for_cores(const dagi_choice *c, dagi_choice_class *cls, uint64_t size
     s->tasks++;
     s->all += work;
     s->cores += cores ? work : 0;
-    s->rates = rates;
+    s->most = fmax(s->most, work);
+    s->rates = work >= s->most / 2 ? rates : s->rates;
     dagi_unlock(&cls->lock);
     return cores;
 }

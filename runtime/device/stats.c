@@ -68,10 +68,31 @@ int64_t dag_device_link_bytes(const dag_context *context, int from, int to)
     return to < 0 ? get(&device[from]->counts.bytes_out) : get(&device[to]->counts.from[from + 1]);
 }
 
-int dag_core_share_get(const dag_context *context, int index, dag_core_share *share)
+static dagi_choice *choice_of(const dag_context *context)
 {
     const struct dagi_tasks *tasks = context ? dagi_tasks(context) : NULL;
-    dagi_choice *choice = !tasks ? NULL : tasks->devices ? tasks->devices->choice : tasks->no_devices.choice;
+    return !tasks ? NULL : tasks->devices ? tasks->devices->choice : tasks->no_devices.choice;
+}
+
+dag_status dag_core_share_set(dag_context *context, const char *share)
+{
+    char why[256], names[64];
+    dagi_choice *choice = choice_of(context);
+    dagi_portion portion;
+    if (!choice)
+        return dag_error(context, DAG_ERR_DEVICE, "core_share = %s: there is no device to share with%s%s", share,
+                         *dag_devices_reason(context) ? ": " : "", dag_devices_reason(context));
+    const char *policy = context->settings.device_policy;
+    if (!dagi_portion_read(share, dagi_policy_named(*policy ? policy : "time", names, sizeof names), &portion, why,
+                           sizeof why))
+        return dag_error(context, DAG_ERR_SETTING, "%s", why);
+    dagi_choice_share_anew(choice, &portion);
+    return DAG_SUCCESS;
+}
+
+int dag_core_share_get(const dag_context *context, int index, dag_core_share *share)
+{
+    dagi_choice *choice = choice_of(context);
     dagi_portioned s;
     if (!choice || !share || index < 0 || !dagi_choice_portions(choice, index, &s))
         return 0;

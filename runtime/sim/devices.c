@@ -254,6 +254,18 @@ int dagi_sim_device_takes(struct dagi_sim *s, int rank, struct dag_task *t)
     return 1;
 }
 
+void dagi_sim_core_runs(struct dagi_sim *s, const struct dag_task *t, dagi_sim_time time)
+{
+    const dag_taskpool *pool = t->pool;
+    if (!s->devices.choice)
+        return;
+    const char *program = pool->program->name;
+    int beside = dagi_sim_pool_of(s, t->pool)->on_device[t->cls->id];
+    dagi_choice_class *cls =
+        beside ? dagi_choice_class_of(s->devices.choice, program, pool->prec, t->cls->name) : NULL;
+    dagi_choice_core_ran(s->devices.choice, program, pool->prec, cls, seconds(time));
+}
+
 /* ---- the manager ---------------------------------------------------------------------------- */
 
 int dagi_sim_managers(const struct dagi_sim *s, int rank)

@@ -230,6 +230,7 @@ static void start_task(struct dagi_sim *s, int rank, struct dag_task *t)
         s->charge += known;
     else if (!dagi_pool_is_poisoned(pool))
         dagi_sim_body(t);
+    dagi_sim_core_runs(s, t, s->charge);
     s->rank[rank].busy += s->charge;
     s->rank[rank].idle--;
     dagi_sim_body_now(s, rank, 1);

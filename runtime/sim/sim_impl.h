@@ -317,6 +317,8 @@ int dagi_sim_has_device_body(const struct dagi_sim *s, const dag_program *progra
                              dag_precision prec);
 /* A task that is ready: 1 = a device has taken it. */
 int dagi_sim_device_takes(struct dagi_sim *s, int rank, struct dag_task *t);
+/* A core runs it, for that long. */
+void dagi_sim_core_runs(struct dagi_sim *s, const struct dag_task *t, dagi_sim_time time);
 /* A core cannot run it yet: what the host lacks is to come, and then it is ready once more. */
 void dagi_sim_fetch(struct dagi_sim *s, int rank, struct dag_task *t);
 /* A worker that is idle may have become the manager; it issues what there is. Nonzero: there was something. */

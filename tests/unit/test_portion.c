@@ -108,6 +108,60 @@ START_TEST(by_rates)
 }
 END_TEST
 
+/* Of 1000 tasks, the cores' part, where cores do so much of another class besides each: tasks take 3 cores a hundredth
+ * of a second, 2 devices a third of that. */
+static double part_beside(dagi_choice *c, const char *program, double seconds)
+{
+    int cores = 0;
+    for (int k = 0; k < 2000; k++) {
+        int core = on_core(c, k % 2);
+        dagi_choice_learn(c, class(c), core ? CORES : FIRST, MEGA, core ? .01 : 1 / 300.0);
+        dagi_choice_core_ran(c, program, DAG_D, NULL, seconds);
+        if (core)
+            dagi_choice_core_ran(c, "getrf_1", DAG_D, class(c), .01);
+        cores += k >= 1000 && core;
+    }
+    return cores / 1000.0;
+}
+
+/* What cores do alone is time that they lack: with a quarter of what the shared tasks would take them, both end
+ * together where they get a sixth of these. Other programs' work is nothing to this one. */
+START_TEST(beside)
+{
+    static const struct { const char *text, *program; double seconds, part; } row[] = {
+        {"auto", "getrf_1", 0, 1 / 3.0},      {"auto", "getrf_1", .0025, 1 / 6.0}, {"auto", "getrf_1", .006, 0},
+        {"auto", "potrf_L", .0025, 1 / 3.0},  {".3", "getrf_1", .0025, .3}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        dagi_choice *c = choice(row[i].text);
+        double part = part_beside(c, row[i].program, row[i].seconds);
+        ck_assert_msg(fabs(part - row[i].part) < .01, "%s, %s: %g", row[i].text, row[i].program, part);
+        dagi_choice_free(c);
+    }
+}
+END_TEST
+
+/* Another share: what was given before counts no more, times do. */
+START_TEST(anew)
+{
+    dagi_choice *c = choice("auto");
+    dagi_portion share;
+    dagi_portioned s;
+    char why[256];
+    (void)part_beside(c, "getrf_1", .006);
+    ck_assert(dagi_portion_read("1", policy("time"), &share, why, sizeof why));
+    dagi_choice_share_anew(c, &share);
+    ck_assert(!dagi_choice_portions(c, 0, &s));
+    ck_assert(on_core(c, 1) && on_core(c, 1));
+    ck_assert(dagi_choice_portions(c, 0, &s) && s.tasks == 2 && s.used == 1);
+    ck_assert_msg(fabs(s.rates - 1 / 3.0) < .001, "%g", s.rates);
+    ck_assert(dagi_portion_read("auto", policy("time"), &share, why, sizeof why));
+    dagi_choice_share_anew(c, &share);
+    double part = part_beside(c, "getrf_1", 0);
+    ck_assert_msg(fabs(part - 1 / 3.0) < .01, "%g", part);
+    dagi_choice_free(c);
+}
+END_TEST
+
 /* Without a core or a device among the candidates, or a class, there is nothing to share. */
 START_TEST(nothing_to_share)
 {
@@ -132,6 +186,8 @@ int main(void)
     tcase_add_test(c, words);
     tcase_add_test(c, fixed);
     tcase_add_test(c, by_rates);
+    tcase_add_test(c, beside);
+    tcase_add_test(c, anew);
     tcase_add_test(c, nothing_to_share);
     suite_add_tcase(suite, c);
     return run_suite(suite);

@@ -87,6 +87,9 @@ class OptionTable(Case):
                         self.bad(3, f"option --{name} means nothing to this program",
                                  "dag_" + driver, "--" + name, *([VALUES[name]] if value else []))
                         continue
+                    if name == "sweep-share":
+                        self.bad(1, "there is no device to share with", "dag_" + driver, *args, "--gpus", 0)
+                        continue
                     status, out, err = run("dag_" + driver, *args, *(["--json"] if name not in ("json", "plan") else []))
                     self.assertEqual(status, 0, err)
                     if name not in ("help", "version", "plan"):

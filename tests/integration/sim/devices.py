@@ -17,7 +17,8 @@ MACHINE = os.path.join(HERE, "devices.machine")
 faults = []
 
 
-def run(driver, *arguments, ranks=4, machine=None, **settings):
+def run(driver, *arguments, ranks=4, machine=None, out=None, **settings):
+    """The object of the run; with a file `out` for the objects of dag_hpl, nothing."""
     with tempfile.TemporaryDirectory() as work:
         with open(MACHINE, encoding="ascii") as file:
             text = file.read() + (machine or "")
@@ -25,12 +26,12 @@ def run(driver, *arguments, ranks=4, machine=None, **settings):
         with open(path, "w", encoding="ascii") as file:
             file.write(text)
         command = [os.path.join(sys.argv[1], "dag_sim"), "-np", str(ranks), "--machine", path,
-                   os.path.join(sys.argv[1], driver), *arguments, "--json"]
+                   os.path.join(sys.argv[1], driver), *arguments, "--json", *([out] if out else [])]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False,
                               env=os.environ | {f"DAG_{k.upper()}": str(v) for k, v in settings.items()})
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-    return json.loads(done.stdout)
+    return None if out else json.loads(done.stdout)
 
 
 def expect(true, what):
@@ -92,7 +93,8 @@ def shares():
     machine = """workers = 1\ndevices = 2\ndevice_streams = 1\ndevice_memory = 8G\ndevice_link = 8us 12GB/s
 kernel = gemm * 16:5 64:10 480:10\nkernel = trsm * 16:5 64:10 480:10\nkernel = getrf * 16:5 64:10 480:10
 device_kernel = gemm * 96:20 480:20\ndevice_kernel = trsm * 96:20 480:20\n"""
-    for driver, order in ("dag_gemm", 2048), ("dag_getrf", 3072):
+    autos = {}
+    for driver, order in ("dag_gemm", 2048), ("dag_getrf", 3072), ("dag_getrf", 4096):
         size = (driver, "--n", str(order), "--nb", "256")
         sweep = {r: run(*size, ranks=1, machine=machine, core_share=r) for r in (0, .2, .25, .3, .35, .4, .5, 1)}
         cost, auto = (run(*size, ranks=1, machine=machine, core_share=how) for how in ("cost", "auto"))
@@ -100,19 +102,57 @@ device_kernel = gemm * 96:20 480:20\ndevice_kernel = trsm * 96:20 480:20\n"""
         for r in sweep:
             expect(abs(most[r]["used"] - r) < 6 / most[r]["tasks"], f"{driver}: {r} became {most[r]}")
         best = min(sweep, key=lambda r: sweep[r]["time_s"])
-        print(f"{driver}: best {best}, of the rates {most['auto']['rates']}, auto {most['auto']['used']}, "
+        autos[driver] = max(most["auto"]["used"], autos.get(driver, 0))
+        print(f"{driver} {order}: best {best}, of the rates {most['auto']['rates']}, auto {most['auto']['used']}, "
               f"{sweep[best]['time_s'] / auto['time_s']:.3f} of the best, cost {sweep[best]['time_s'] / cost['time_s']:.3f}")
         # Two of the shares are next to that of the rates. Panels are left to cores, so these have less time for updates.
         expect(abs(best - 1 / 3) < .034 or driver == "dag_getrf" and .2 <= best < 1 / 3, f"{driver}: the best share is {best}")
         expect(abs(most["auto"]["rates"] - 1 / 3) < .02, f"{driver}: rates come to {most['auto']}")
         expect(sweep[best]["time_s"] >= .97 * auto["time_s"], f"{driver}: auto is far from the best share")
         expect("core_share" not in cost, f"{driver}: classes are shared without being asked for it")
+    expect(autos["dag_getrf"] < autos["dag_gemm"], f"cores get more of LU than of a product: {autos}")
+    whole("--n", "4096", "--nb", "256", machine=machine)
+
+
+def whole(*arguments, machine):
+    """--sweep-share: all fixed shares and `auto` in one run, as runs of their own have them."""
+    swept = run("dag_gemm", *arguments, "--sweep-share", ranks=1, machine=machine)
+    check_sweep("dag_gemm", swept, swept["sweep_share"])
+    alone = run("dag_gemm", *arguments, ranks=1, machine=machine, core_share=.3)
+    expect(abs(swept["sweep_share"][6]["time_s"] / alone["time_s"] - 1) < .01, f"in a sweep .3 takes {swept['sweep_share'][6]}")
+    with tempfile.TemporaryDirectory() as work:
+        out = os.path.join(work, "out")
+        run("dag_hpl", *arguments, "--threshold", "-1", "--progress", "0", "--sweep-share", ranks=1, machine=machine, out=out)
+        with open(out, encoding="utf-8") as file:
+            tests = [json.loads(line) for line in file]
+    expect([t.get("share") for t in tests] == [i / 20 for i in range(21)] + [None], "tests of a sweep of dag_hpl")
+    check_sweep("dag_hpl", tests[-1], tests[:-1])
+
+
+def check_sweep(driver, auto, fixed):
+    """The run with `auto`, and the others."""
+    for i, one in enumerate(auto["sweep_share"]):
+        expect(one["share"] == i / 20 and abs(one["time_s"] / fixed[i]["time_s"] - 1) < 1e-4, f"{driver}: {i} is {one}")
+    best = min(auto["sweep_share"], key=lambda one: one["time_s"])
+    expect(len(auto["sweep_share"]) == 21 and .25 <= best["share"] <= .35, f"{driver}: the best of the sweep is {best}")
+    expect(abs(auto["auto_of_best"] - best["time_s"] / auto["time_s"]) < 1e-4, f"{driver}: {auto['auto_of_best']} of the best")
+    expect(auto["auto_of_best"] >= .97, f"{driver}: auto reaches {auto['auto_of_best']} of the best of the sweep")
+    expect(auto["core_share"] and all(c["best"] == best["share"] for c in auto["core_share"]), f"{driver}: {auto['core_share']}")
+
+
+def nothing():
+    """Without devices there is nothing to share."""
+    done = subprocess.run([os.path.join(sys.argv[1], "dag_hpl"), "--n", "20", "--gpus", "0", "--sweep-share"],
+                          capture_output=True, text=True, timeout=300, check=False)
+    expect(done.returncode == 1 and "core_share = 0: there is no device to share with" in done.stderr,
+           f"a sweep without devices: {done.returncode} {done.stderr}")
 
 
 cholesky()
 product()
 others()
 shares()
+nothing()
 for fault in faults:
     print(fault)
 sys.exit(1 if faults else 0)
