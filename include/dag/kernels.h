@@ -19,9 +19,7 @@
 
 #include <dag/types.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /**
  * Makes the BLAS library single-threaded, because the runtime runs one kernel per worker.
@@ -176,8 +174,6 @@ static inline size_t dag_qr_stack_work(int n, int block)
 #define DAG_TEMPLATE <dag/kernels_decl.h>
 #include <dag/each_precision.h>
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 
 #endif /* DAG_KERNELS_H */
