@@ -1,9 +1,6 @@
 #include "checks.h"
 
-#define OFF DIAG_OFF
-#define WARN DIAG_WARNING
-#define ERROR DIAG_ERROR
-#define FATAL DIAG_FATAL
+#include "pages.h"
 
 /* name, severity under --std=dag and --std=parsec, one line, explanation. An ERROR can be turned
  * into a warning; FATAL is for what later stages rely on. */
@@ -227,19 +224,11 @@ const diag_check check_table[CHECK_COUNT] = {
 "A data flow has exactly one active input; this one can never be it.\n"},
 [CHECK_NULL_FORWARD] = {"null-forward", FATAL, WARN, "a flow that is NULL is forwarded or stored",
 "NULL means that there is no data; there is nothing to send or to store:\n"
-"\n"
-"    D [type = \"dag_collection *\"]\n"
-"    N [type = int]\n"
-"\n"
-"    T(k)\n"
-"      k = 0 .. N-1\n"
-"    : D(k)\n"
+EXAMPLE_D_N
+EXAMPLE_CLASS("T(k)", "k = 0 .. N-1", "D(k)")
 "    RW X <- (k > 0) ? D(k) : NULL\n"
 "         -> D(k)\n"
-"    BODY\n"
-"      step(X);\n"
-"    END\n"
-"\n"
+EXAMPLE_BODY("step(X)")
 "Guard the output, so that it is not active where the input is NULL: '-> (k > 0) ? D(k)'.\n"},
 [CHECK_UNTYPED_BUFFER] = {"untyped-buffer", ERROR, OFF, "a fresh buffer of unknown shape",
 "A WRITE flow, or NEW, makes a buffer shaped like the element it is stored to. If it is not\n"
@@ -248,54 +237,32 @@ const diag_check check_table[CHECK_COUNT] = {
 "The type of a flow follows from the collections that its value comes from and goes to.\n"},
 [CHECK_DUPLICATE_EDGE] = {"duplicate-edge", ERROR, WARN, "the same dependency is written twice",
 "The task would get the same value twice:\n"
-"\n"
-"    D [type = \"dag_collection *\"]\n"
-"    N [type = int]\n"
-"\n"
-"    S(k)\n"
-"      k = 0 .. N-1\n"
-"    : D(k)\n"
+EXAMPLE_D_N
+EXAMPLE_CLASS("S(k)", "k = 0 .. N-1", "D(k)")
 "    RW X <- D(k)\n"
 "         -> Y R(k)\n"
 "         -> (k == 0) ? Y R(0)\n"
 "    BODY\n"
 "      step(X);\n"
 "    END\n"
-"\n"
-"    R(k)\n"
-"      k = 0 .. N-1\n"
-"    : D(k)\n"
+EXAMPLE_CLASS("R(k)", "k = 0 .. N-1", "D(k)")
 "    READ Y <- X S(k)\n"
-"    BODY\n"
-"      step(Y);\n"
-"    END\n"
-"\n"
+EXAMPLE_BODY("step(Y)")
 "R(0) gets it by both lines. Remove one of the two, or let their guards and ranges exclude each\n"
 "other.\n"},
 [CHECK_MISSING_SIDE] = {"missing-side", ERROR, ERROR, "an edge is written on one side only",
 "Every edge between tasks is written twice: as '->' at the task that produces the value, and as\n"
 "'<-' at the task that consumes it. The message shows the line that is missing:\n"
-"\n"
-"    D [type = \"dag_collection *\"]\n"
-"    N [type = int]\n"
-"\n"
-"    S(k)\n"
-"      k = 0 .. N-1\n"
-"    : D(k)\n"
+EXAMPLE_D_N
+EXAMPLE_CLASS("S(k)", "k = 0 .. N-1", "D(k)")
 "    RW X <- D(k)\n"
 "         -> Y R(k)\n"
 "    BODY\n"
 "      step(X);\n"
 "    END\n"
-"\n"
-"    R(k)\n"
-"      k = 0 .. N-1\n"
-"    : D(k)\n"
+EXAMPLE_CLASS("R(k)", "k = 0 .. N-1", "D(k)")
 "    READ Y <- D(k)\n"
-"    BODY\n"
-"      step(Y);\n"
-"    END\n"
-"\n"
+EXAMPLE_BODY("step(Y)")
 "Y of R needs '<- X S(k)'. dagcc --complete writes such lines.\n"},
 
 [CHECK_UNUSED_GLOBAL] = {"unused-global", WARN, OFF, "a global that nothing uses",
@@ -307,20 +274,12 @@ const diag_check check_table[CHECK_COUNT] = {
 [CHECK_UNUSED_FLOW] = {"unused-flow", WARN, OFF,
 "a data flow that no body reads and no task receives",
 "The task waits for the value and does nothing with it:\n"
-"\n"
-"    D [type = \"dag_collection *\"]\n"
-"    N [type = int]\n"
-"\n"
-"    T(k)\n"
-"      k = 0 .. N-1\n"
-"    : D(k)\n"
+EXAMPLE_D_N
+EXAMPLE_CLASS("T(k)", "k = 0 .. N-1", "D(k)")
 "    RW X <- D(k)\n"
 "         -> D(k)\n"
 "    READ Y <- D(k)\n"
-"    BODY\n"
-"      step(X);\n"
-"    END\n"
-"\n"
+EXAMPLE_BODY("step(X)")
 "Remove the flow. A CTL flow waits without data.\n"},
 [CHECK_UNASKED_ROUNDS] = {"unasked-rounds", WARN, OFF, "rounds for which no task asks",
 "With %option rounds = E the graph runs again when a task of the round has called\n"
