@@ -1,7 +1,6 @@
 /* The checks on the graph of given parameter values, task by task. */
 #include "exhaust.h"
 
-#include "checks.h"
 #include "order.h"
 
 #include <stdlib.h>

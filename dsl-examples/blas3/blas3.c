@@ -4,8 +4,6 @@
 #include "op.h"
 #include "outcore/trsm.h"
 
-#include <dag/kernels.h>
-
 #include "symm_L.h"
 #include "symm_R.h"
 #include "syr2k.h"

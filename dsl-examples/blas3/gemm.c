@@ -6,7 +6,6 @@
 #include "outcore/gemm.h"
 #include "plan.h"
 
-#include <dag/array.h>
 #include <dag/inserted.h>
 
 #include <inttypes.h>

@@ -2,8 +2,6 @@
  * turned. */
 #include "gemm_impl.h"
 
-#include <dag/array.h>
-
 #include "hsumma.h"
 
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* dag_gelqf: LQ factorisation of a random matrix, or of one from a file. */
 #include "orthogonal.h"
 
-#include <dag/la.h>
-
 #include <math.h>
 
 /* *value becomes the norm of A - L Q; A was made again and is overwritten. */

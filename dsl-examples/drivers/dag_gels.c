@@ -1,10 +1,7 @@
 /* dag_gels: least squares and minimum norm, random or from files. */
 #include "condition.h"
-#include "driver.h"
 #include "load.h"
 #include "store.h"
-
-#include <dag/la.h>
 
 #include <math.h>
 #include <stdlib.h>

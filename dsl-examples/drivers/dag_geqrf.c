@@ -2,7 +2,6 @@
 #include "orthogonal.h"
 
 #include <dag/inserted.h>
-#include <dag/la.h>
 
 #include <math.h>
 

@@ -2,7 +2,6 @@
 #include "store.h"
 #include "load.h"
 
-#include <dag/la.h>
 #include <dag/view.h>
 
 #include <inttypes.h>

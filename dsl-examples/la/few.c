@@ -1,6 +1,5 @@
 /* Solves with few right-hand sides: when they go by solve_few.jdf, and what it needs. */
 #include "la/few.h"
-#include "la/check.h"
 
 #include <dag/vector.h>
 

@@ -6,9 +6,6 @@
 #include "la/few.h"
 #include "resident.h"
 
-#include <dag/kernels.h>
-#include <dag/la.h>
-
 #include "backward.h"
 #include "backward_few.h"
 

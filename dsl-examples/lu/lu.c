@@ -5,7 +5,6 @@
 #include "la/pools.h"
 #include "la/slabs.h"
 
-#include <dag/kernels.h>
 #include <dag/lu.h>
 #include <dag/vector.h>
 #include <dag/view.h>

@@ -5,14 +5,11 @@
 #include "la/few.h"
 #include "la/slabs.h"
 
-#include "qr/inserted.h"
 #include "qr/split.h"
 
 #include <dag/inserted.h>
 #include <dag/kernels.h>
-#include <dag/la.h>
 #include <dag/qr.h>
-#include <dag/view.h>
 
 #include "geqrf.h"
 #include "stack.h"

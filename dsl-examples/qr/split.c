@@ -1,6 +1,5 @@
 /* QR factorisation with the columns of stacks cut into columns of two widths. */
 #include "qr/split.h"
-#include "la/precisions.h"
 
 #include <dag/kernels.h>
 

@@ -3,8 +3,6 @@
 
 #include "verify/report.h"
 
-#include <string.h>
-
 static bool not_affine(const seq_file *f, src_range where, const char *why)
 {
     return seq_error(f, "seq-affine", where,

@@ -2,7 +2,6 @@
 #include "seq.h"
 
 #include "diag/pages.h"
-#include "diag/util.h"
 
 const diag_check seq_checks[] = {
 {"seq-syntax", FATAL, FATAL, "a sequential nest that is not understood",
