@@ -127,11 +127,7 @@ static dag_status place(const struct gemm *g, const dag_gemm_plan *plan, int64_t
 dag_taskpool *dagi_hsumma_pool(const struct gemm *g, const dag_gemm_plan *plan,
                                struct dagi_hsumma **rest)
 {
-    static dag_taskpool *(*const make[4])(
-        dag_context *, dag_collection *, dag_collection *, dag_matrix *, dag_array *, dag_array *,
-        dag_array *, int64_t, int64_t, int64_t, int64_t, int, int, int64_t, int64_t, int64_t, int64_t,
-        int64_t, int64_t, int64_t, int64_t, dag_shape *, dag_shape *, int, int, dag_trans, dag_trans,
-        dag_dcomplex, dag_dcomplex) = DAGI_FOUR(hsumma);
+    DAGI_MAKERS(hsumma) make[4] = DAGI_FOUR(hsumma);
     struct op a = op_of(g->transa, g->A);
     int ta = g->transa != DAG_NO_TRANS, tb = g->transb != DAG_NO_TRANS;
     int P = plan->p / plan->groups_p, Q = plan->q / plan->groups_q;

@@ -36,11 +36,8 @@ static int64_t min(int64_t a, int64_t b)
 static dag_status swap_stacks(dag_context *ctx, dag_matrix *stacks, int64_t k, const int64_t *pivot,
                               int left, int backward)
 {
-    static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, const int64_t *, int64_t,
-                                         int) = DAGI_FOUR(laswp_1);
-    static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_shape *, dag_shape *, int,
-                                             const int64_t *, int64_t, int, int, int, int) =
-        DAGI_FOUR(laswp_p);
+    DAGI_MAKERS(laswp_1) one[4] = DAGI_FOUR(laswp_1);
+    DAGI_MAKERS(laswp_p) several[4] = DAGI_FOUR(laswp_p);
     size_t item = dag_precision_size(stacks->prec);
     dag_shape buffer = {2 * stacks->mb, stacks->nb, item};
     dag_shape moved = {stacks->mb * stacks->nb * (int64_t)item, 1, 1};
@@ -144,12 +141,8 @@ static lu_shapes shapes_of(const dag_matrix *A)
 static dag_taskpool *partial_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
                                   lu_shapes *s, lu_pace pace, int left, dagi_few *few)
 {
-    static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
-                                         int, int, int, dag_collection *, dag_shape *, int, int) =
-        DAGI_FOUR(getrf_1);
-    static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
-                                             dag_shape *, dag_shape *, dag_shape *, dag_shape *,
-                                             int, int, int, int, int, int, int) = DAGI_FOUR(getrf_p);
+    DAGI_MAKERS(getrf_1) one[4] = DAGI_FOUR(getrf_1);
+    DAGI_MAKERS(getrf_p) several[4] = DAGI_FOUR(getrf_p);
     if (stacks->mt > 1)
         return several[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->candidate, &s->top,
                                      &s->buffer, &s->moved, (int)stacks->mt, s->panels,
@@ -165,9 +158,7 @@ static dag_taskpool *partial_pool(dag_context *ctx, dag_matrix *stacks, dag_vect
 static dag_taskpool *tournament_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
                                      lu_shapes *s, int per_row, int ahead)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
-                                          dag_shape *, dag_shape *, int, int, int, int, int,
-                                          int) = DAGI_FOUR(getrf_t);
+    DAGI_MAKERS(getrf_t) make[4] = DAGI_FOUR(getrf_t);
     return make[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->set, &s->buffer,
                               (int)stacks->mt, per_row, s->panels, (int)stacks->nb, s->last, ahead);
 }
@@ -331,8 +322,7 @@ dag_status dag_getrf_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv,
 
 static dag_status do_getrf_nopiv(dag_context *ctx, dagi_entry entry, dag_matrix *A, int64_t *info)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int) =
-        DAGI_FOUR(getrf_nopiv);
+    DAGI_MAKERS(getrf_nopiv) make[4] = DAGI_FOUR(getrf_nopiv);
     dagi_check c = dagi_check_tiled(ctx, entry, A);
     int program = dagi_lu_wants_program(&c, A, 0, NULL);
     dagi_check_same(&c, "out_of_core", &program, sizeof(program));
@@ -374,10 +364,8 @@ static dag_status run_few(dag_context *ctx, dag_trans trans, dag_matrix *A, cons
 static dag_status run_getrs(dag_context *ctx, const char *routine, dag_trans trans, dag_matrix *A,
                             const int64_t *ipiv, dag_matrix *B)
 {
-    static dag_taskpool *(*const plain[4])(dag_context *, dag_matrix *, dag_matrix *) =
-        DAGI_FOUR(getrs_N);
-    static dag_taskpool *(*const transposed[4])(dag_context *, int, dag_matrix *, dag_matrix *) =
-        DAGI_FOUR(getrs_T);
+    DAGI_MAKERS(getrs_N) plain[4] = DAGI_FOUR(getrs_N);
+    DAGI_MAKERS(getrs_T) transposed[4] = DAGI_FOUR(getrs_T);
     dagi_check c = dagi_check_start(ctx, routine);
     (void)dag_kernels_init(NULL);
     if (ipiv != NULL && trans == DAG_NO_TRANS)

@@ -409,7 +409,7 @@ void dag_maker_element(const dag_maker *maker, int64_t i, int64_t j, double part
 
 static dag_status fill(dag_context *ctx, const dag_maker *maker, dag_matrix *A)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int, int, const void *) = DAGI_FOUR(gallery);
+    DAGI_MAKERS(gallery) make[4] = DAGI_FOUR(gallery);
     return dag_run(ctx, make[A->prec](ctx, A, A->uplo == DAG_LOWER, A->uplo == DAG_UPPER, maker));
 }
 

@@ -195,9 +195,7 @@ static dag_matrix *tree_of(const dag_qr *qr)
 
 static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, int ahead)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          dag_shape *, int, int, int, int, int, int,
-                                          int) = DAGI_FOUR(geqrf);
+    DAGI_MAKERS(geqrf) make[4] = DAGI_FOUR(geqrf);
     dag_shape head = {qr->nb, qr->nb, dag_precision_size(qr->prec)};
     dag_pieces S;
     (void)dag_kernels_init(NULL);
@@ -360,12 +358,8 @@ static int ahead_of(const dag_matrix *A, const dag_qr *qr, const dag_matrix *B, 
 static dag_status multiply(dag_context *ctx, dag_trans trans, const dag_matrix *A, const dag_qr *qr,
                            const dag_matrix *B, int identity, bool far)
 {
-    static dag_taskpool *(*const forward[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                             dag_matrix *, dag_shape *, int, int, int, int, int,
-                                             int, int) = DAGI_FOUR(unmqr_C);
-    static dag_taskpool *(*const backward[4])(dag_context *, dag_matrix *, dag_matrix *,
-                                              dag_matrix *, dag_matrix *, dag_shape *, int, int, int,
-                                              int, int, int, int, int) = DAGI_FOUR(unmqr_N);
+    DAGI_MAKERS(unmqr_C) forward[4] = DAGI_FOUR(unmqr_C);
+    DAGI_MAKERS(unmqr_N) backward[4] = DAGI_FOUR(unmqr_N);
     dag_pieces S, X;
     dag_shape head = {qr->nb, B->nb, dag_precision_size(qr->prec)};
     int tree = qr->tree != NULL, ahead = ahead_of(A, qr, B, far);

@@ -41,10 +41,7 @@ qr_cut_shapes dagi_geqrf_cut_shapes(const qr_stacks *q, const dag_split_desc *cu
 
 dag_status dagi_geqrf_split(dag_context *ctx, const qr_stacks *q, const dag_split_desc *cut)
 {
-    typedef dag_taskpool *make(dag_context *, dag_split *, dag_matrix *, dag_matrix *, dag_shape *, dag_shape *,
-                               dag_shape *, dag_shape *, dag_shape *, dag_shape *, int, int, int, int, int,
-                               int64_t, int, int64_t);
-    static make *const of[4] = DAGI_FOUR(split_geqrf);
+    DAGI_MAKERS(split_geqrf) of[4] = DAGI_FOUR(split_geqrf);
     const dag_matrix *S = &q->S->super;
     dag_split view;
     dag_status status = dag_split_view(S, cut, &view);
