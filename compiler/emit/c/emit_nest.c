@@ -13,19 +13,13 @@ void emit_begin(emitter *e)
 
 void emit_add(emitter *e, const char *fmt, ...)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    text_vprintf(&e->body, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(&e->body, fmt);
 }
 
 void emit_line(emitter *e, const char *fmt, ...)
 {
-    va_list ap;
     emit_begin(e);
-    va_start(ap, fmt);
-    text_vprintf(&e->body, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(&e->body, fmt);
     text_putc(&e->body, '\n');
 }
 
@@ -377,10 +371,7 @@ static void mark_unused(text *head, const char *type)
 void emit_fn_end(emitter *e, emit_source source, size_t n_locals, const char *fmt, ...)
 {
     text head = {0};
-    va_list ap;
-    va_start(ap, fmt);
-    text_vprintf(&head, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(&head, fmt);
     bool locals = source != EMIT_FROM_NONE && any_local(e, n_locals);
     if (!e->uses_globals)
         mark_unused(&head, "const void *globals");
