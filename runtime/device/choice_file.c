@@ -10,11 +10,13 @@
  */
 #include "choice_impl.h"
 
+#include "../base/room.h"
+#include "../base/settings.h"
+
 #include <dag/replace.h>
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,17 +36,6 @@ typedef struct content {
     record *records;
     int count;
 } content;
-
-static int refuse(char *why, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static int refuse(char *why, size_t size, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, size, format, args);
-    va_end(args);
-    return 1;
-}
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
@@ -107,13 +98,8 @@ static int parse(content *c, char *at)
             return *at != '\0' || number(r.field[1], 0, INT32_MAX) != c->count;
         if (r.count == 0 || !well_formed(&r))
             return 1;
-        if (c->count == capacity) {
-            capacity = capacity > 0 ? 2 * capacity : 64;
-            record *more = realloc(c->records, (size_t)capacity * sizeof(*more));
-            if (more == NULL)
-                return 1;
-            c->records = more;
-        }
+        if (!DAGI_ROOM(c->records, c->count, capacity, 64))
+            return 1;
         c->records[c->count++] = r;
     }
     return 1;
@@ -135,7 +121,7 @@ static int read_content(const char *path, content *c, char *why, size_t size)
     if (c->text == NULL && errno == ENOENT)
         return ABSENT;
     if (c->text == NULL) {
-        refuse(why, size, "%s: %s", path, errno == EFBIG ? "not a file of kernel times"
+        dagi_refuse(why, size, "%s: %s", path, errno == EFBIG ? "not a file of kernel times"
                                                          : strerror(errno));
         return FOREIGN;
     }
@@ -143,12 +129,12 @@ static int read_content(const char *path, content *c, char *why, size_t size)
         return ABSENT; /* empty, as a temporary file is at first */
     char *at = c->text, *first = next_line(&at);
     if (first == NULL || strcmp(first, header) != 0) {
-        refuse(why, size, "%s: not a file of kernel times of this version; it is left alone", path);
+        dagi_refuse(why, size, "%s: not a file of kernel times of this version; it is left alone", path);
         free_content(c);
         return FOREIGN;
     }
     if (parse(c, at) != 0) {
-        refuse(why, size, "%s: damaged, kernel times are learned anew", path);
+        dagi_refuse(why, size, "%s: damaged, kernel times are learned anew", path);
         free_content(c);
         return DAMAGED;
     }
@@ -222,7 +208,7 @@ int dagi_choice_load(dagi_choice *c, const char *path, char *why, size_t size)
     }
     free_content(&old);
     if (failed)
-        return refuse(why, size, "%s: out of memory", path);
+        return dagi_refuse(why, size, "%s: out of memory", path) != DAG_SUCCESS;
     return state == DAMAGED || state == FOREIGN;
 }
 
@@ -333,7 +319,7 @@ int dagi_choice_save(dagi_choice *c, const char *path, char *why, size_t size)
         done = dag_replace_end(&file, true);
     }
     if (!done)
-        refuse(why, size, "%s: kernel times could not be written: %s", path, strerror(errno));
+        dagi_refuse(why, size, "%s: kernel times could not be written: %s", path, strerror(errno));
     free_content(&old);
     return !done;
 }
