@@ -2,6 +2,7 @@
 #include "la/check.h"
 #include "la/direct.h"
 #include "la/few.h"
+#include "la/numbers.h"
 #include "la/pools.h"
 #include "la/slabs.h"
 
@@ -23,11 +24,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int64_t min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- exchanges of rows ------------------------------------------------------------------- */
 
@@ -107,7 +103,7 @@ typedef struct lu_pace {
 static lu_pace pace_of(dag_context *ctx, const dag_matrix *stacks, const dag_lu_options *o, int panels)
 {
     enum { ROWS = 480, PIECES = 8 }; /* about what 400 us take, with nb = 128 */
-    int64_t pieces = min(stacks->m / stacks->mt / ROWS, PIECES);
+    int64_t pieces = dagi_least(stacks->m / stacks->mt / ROWS, PIECES);
     lu_pace pace = {.ahead = o->lookahead > 0 ? o->lookahead - 1 : stacks->q == 1 ? panels : 3,
                     .exchanges = 2 * dag_workers(ctx) + 2, .pieces = pieces > 1 ? (int)pieces : 1};
     if (dag_devices(ctx) > 0)
@@ -116,14 +112,14 @@ static lu_pace pace_of(dag_context *ctx, const dag_matrix *stacks, const dag_lu_
         pace.exchanges = o->exchanges;
     if (o->pieces > 0)
         pace.pieces = o->pieces;
-    pace.exchanges = (int)min((int64_t)pace.exchanges * stacks->q, stacks->nt);
+    pace.exchanges = (int)dagi_least((int64_t)pace.exchanges * stacks->q, stacks->nt);
     return pace;
 }
 
 static lu_shapes shapes_of(const dag_matrix *A)
 {
     size_t item = dag_precision_size(A->prec);
-    int64_t rank = min(A->m, A->n), nb = A->nb;
+    int64_t rank = dagi_least(A->m, A->n), nb = A->nb;
     lu_shapes s = {
         .pivots = {(rank + 1) * (int64_t)sizeof(int64_t), 1, 1},
         .candidate = {lu_candidate_bytes(2, (int)nb, item), 1, 1},
@@ -194,7 +190,7 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
     dag_status status = dag_run(ctx, pool);
     if (status == DAG_SUCCESS && !o->unexchanged && (stacks.mt > 1 || tournament)) {
         const int64_t *kept = dag_vector_at(pivots, dag_rank(ctx));
-        status = swap_stacks(ctx, &stacks, min(slab->m, slab->n), kept + 1, 1, 0);
+        status = swap_stacks(ctx, &stacks, dagi_least(slab->m, slab->n), kept + 1, 1, 0);
     }
     return status;
 }
@@ -223,7 +219,7 @@ static void prepare_lu(dagi_check *c, lu_work *w, dag_matrix *A, const int64_t *
                        const dag_lu_options *options)
 {
     *w = (lu_work){.options = options != NULL ? *options : (dag_lu_options){0}, .slab = A};
-    w->rank = c->status == DAG_SUCCESS ? min(A->m, A->n) : 0;
+    w->rank = c->status == DAG_SUCCESS ? dagi_least(A->m, A->n) : 0;
     if (w->rank > 0)
         dagi_check_present(c, "ipiv", ipiv);
     check_options(c, &w->options);
@@ -260,7 +256,7 @@ static dag_status run_lu(dag_context *ctx, lu_work *w, dag_matrix *A, int64_t *i
 
 static double lu_work_of(const dag_matrix *A)
 {
-    double k = (double)min(A->m, A->n);
+    double k = (double)dagi_least(A->m, A->n);
     return k * ((double)A->m * (double)A->n - (double)(A->m + A->n) * k / 2 + k * k / 3);
 }
 
@@ -303,7 +299,7 @@ static dag_status do_getrf(dag_context *ctx, dagi_entry entry, dag_matrix *A, in
         return DAG_SUCCESS;
     dagi_check_same(&c, "out_of_core", &program, sizeof(program));
     if (program) {
-        if (c.status == DAG_SUCCESS && min(A->m, A->n) > 0)
+        if (c.status == DAG_SUCCESS && dagi_least(A->m, A->n) > 0)
             dagi_check_present(&c, "ipiv", ipiv);
         return dagi_check_agreed(&c) ? dagi_lu_program(ctx, A, 1, ipiv, info) : c.status;
     }
@@ -331,7 +327,7 @@ static dag_status do_getrf_nopiv(dag_context *ctx, dagi_entry entry, dag_matrix 
     (void)dag_kernels_init(NULL);
     if (program)
         return dagi_lu_program(ctx, A, 0, NULL, info);
-    return dagi_run_info(ctx, make[A->prec](ctx, A, (int)min(A->mt, A->nt)), info);
+    return dagi_run_info(ctx, make[A->prec](ctx, A, (int)dagi_least(A->mt, A->nt)), info);
 }
 
 /* ---- solving ----------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Matrices whose elements are functions of their place: the table of kinds. */
 #include "la/check.h"
+#include "la/numbers.h"
 
 #include <dag/kernels.h>
 #include <dag/matgen.h>
@@ -100,27 +101,22 @@ static void ris_element(const dag_maker *g, int64_t i, int64_t j, double part[2]
     part[0] = 0.5 / ((double)(g->desc.n - i - j) - 0.5);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void lehmer_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
 {
     (void)g;
-    part[0] = (double)(least(i, j) + 1) / (double)(i + j - least(i, j) + 1);
+    part[0] = (double)(dagi_least(i, j) + 1) / (double)(i + j - dagi_least(i, j) + 1);
 }
 
 static void minij_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
 {
     (void)g;
-    part[0] = (double)(least(i, j) + 1);
+    part[0] = (double)(dagi_least(i, j) + 1);
 }
 
 static void moler_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
 {
     (void)g;
-    part[0] = i == j ? (double)(i + 1) : (double)(least(i, j) - 1);
+    part[0] = i == j ? (double)(i + 1) : (double)(dagi_least(i, j) - 1);
 }
 
 static void kms_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
@@ -377,7 +373,7 @@ dag_status dag_maker_new(dag_context *ctx, const dag_maker_desc *desc, dag_maker
     g->desc.kind = kind->name;
     g->desc.cond = desc->cond == 0 ? 1e6 : desc->cond;
     g->element = kind->element;
-    g->k = least(desc->m, desc->n);
+    g->k = dagi_least(desc->m, desc->n);
     g->growth = strcmp(kind->name, "wilkinson") == 0 || desc->n < 2
                     ? 1
                     : pow(g->desc.cond, 1 / (double)(desc->n - 1)) - 1;

@@ -1,21 +1,13 @@
 /* QR factorisation with the columns of stacks cut into columns of two widths. */
 #include "qr/split.h"
 
+#include "la/numbers.h"
+
 #include <dag/kernels.h>
 
 #include "split_geqrf.h"
 
 #include <stdint.h>
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t at_least_one(int64_t a)
-{
-    return a > 1 ? a : 1;
-}
 
 /* Rows of the highest stack. */
 static int64_t height(const dag_pieces *S)
@@ -33,8 +25,8 @@ static int64_t height(const dag_pieces *S)
 qr_cut_shapes dagi_geqrf_cut_shapes(const qr_stacks *q, const dag_split_desc *cut)
 {
     const dag_matrix *S = &q->S->super;
-    int64_t narrow = at_least_one(cut->s > 0 ? cut->b : 0);
-    int64_t rest = at_least_one(least(S->nb - (cut->s > 0 ? cut->s * cut->b : 0), S->n)); /* tiles may be wider */
+    int64_t narrow = dagi_most(cut->s > 0 ? cut->b : 0, 1);
+    int64_t rest = dagi_most(dagi_least(S->nb - (cut->s > 0 ? cut->s * cut->b : 0), S->n), 1); /* tiles may be wider */
     size_t size = dag_precision_size(S->prec);
     return (qr_cut_shapes){{narrow, narrow, size}, {rest, rest, size}, {S->nb, narrow, size}, {S->nb, rest, size}};
 }
@@ -48,7 +40,7 @@ dag_status dagi_geqrf_split(dag_context *ctx, const qr_stacks *q, const dag_spli
     if (status != DAG_SUCCESS)
         return status;
     qr_cut_shapes x = dagi_geqrf_cut_shapes(q, cut);
-    dag_shape top = q->HS, stack = {height(q->S), least(S->nb, S->n), top.elem};
+    dag_shape top = q->HS, stack = {height(q->S), dagi_least(S->nb, S->n), top.elem};
     bool tile = cut->update == DAG_SPLIT_BY_TILE;
     (void)dag_kernels_init(NULL);
     return dag_run(ctx, of[S->prec](ctx, &view, q->TF, q->TT != NULL ? q->TT : q->TF, &top, &x.narrow_top,
