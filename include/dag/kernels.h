@@ -63,45 +63,18 @@ const char *dag_kernels_better_core(void);
 const char *dag_kernels_variant(void);
 
 /** Operations of kernels for cores, X(NAME, name): DAG_OP_NAME, and dag_kernel_op_name() of it. */
-#define DAG_CORE_OPS(X)                                                                         \
-    X(POTRF, potrf)                                                                             \
-    X(TRSM, trsm)                                                                               \
-    X(TRMM, trmm)                                                                               \
-    X(HERK, herk)                                                                               \
-    X(SYRK, syrk)                                                                               \
-    X(GEMM, gemm)                                                                               \
-    X(HEMM, hemm)                                                                               \
-    X(LACPY, lacpy)                                                                             \
-    X(LASET, laset)                                                                             \
-    X(GEADD, geadd)                                                                             \
-    X(LANGE_MAX, lange_max)                                                                     \
-    X(LANGE_ONE, lange_one)                                                                     \
-    X(LANGE_INF, lange_inf)                                                                     \
-    X(LANGE_FRO, lange_fro)                                                                     \
-    X(ABSGEMM, absgemm)                                                                         \
-    X(PLRNT, plrnt)                                                                             \
-    X(PLGHE, plghe)                                                                             \
-    X(GETRF, getrf)                                                                             \
-    X(GETRF_NOPIV, getrf_nopiv)                                                                 \
-    X(GETRF_COLUMN, getrf_column)                                                               \
-    X(GETRF_SEARCH, getrf_search)                                                               \
-    X(GETRF_CHOOSE, getrf_choose)                                                               \
-    X(GETRF_BELOW, getrf_below)                                                                 \
-    X(LASWP, laswp)                                                                             \
-    X(SYMM, symm)                                                                               \
-    X(SYR2K, syr2k)                                                                             \
-    X(HER2K, her2k)                                                                             \
-    X(GEQRT, geqrt)                                                                             \
-    X(GEMQRT, gemqrt)                                                                           \
-    X(TPQRT, tpqrt)                                                                             \
-    X(TPMQRT, tpmqrt)                                                                           \
-    X(GEQRT_STACK, geqrt_stack)                                                                 \
-    X(GEMQRT_STACK, gemqrt_stack)
+#define DAG_CORE_OPS(X)                                                                            \
+    X(POTRF, potrf) X(TRSM, trsm) X(TRMM, trmm) X(HERK, herk) X(SYRK, syrk) X(GEMM, gemm)          \
+    X(HEMM, hemm) X(LACPY, lacpy) X(LASET, laset) X(GEADD, geadd) X(LANGE_MAX, lange_max)          \
+    X(LANGE_ONE, lange_one) X(LANGE_INF, lange_inf) X(LANGE_FRO, lange_fro)                        \
+    X(ABSGEMM, absgemm) X(PLRNT, plrnt) X(PLGHE, plghe) X(GETRF, getrf)                            \
+    X(GETRF_NOPIV, getrf_nopiv) X(GETRF_COLUMN, getrf_column) X(GETRF_SEARCH, getrf_search)        \
+    X(GETRF_CHOOSE, getrf_choose) X(GETRF_BELOW, getrf_below) X(LASWP, laswp) X(SYMM, symm)        \
+    X(SYR2K, syr2k) X(HER2K, her2k) X(GEQRT, geqrt) X(GEMQRT, gemqrt) X(TPQRT, tpqrt)              \
+    X(TPMQRT, tpmqrt) X(GEQRT_STACK, geqrt_stack) X(GEMQRT_STACK, gemqrt_stack)
 /** Those of devices alone: kernels_device.h. */
-#define DAG_DEVICE_OPS(X)                                                                       \
-    X(POTRF_WORKSPACE, potrf_workspace)                                                         \
-    X(PICK_ROWS, pick_rows)                                                                     \
-    X(PUT_ROWS, put_rows)
+#define DAG_DEVICE_OPS(X)                                                                          \
+    X(POTRF_WORKSPACE, potrf_workspace) X(PICK_ROWS, pick_rows) X(PUT_ROWS, put_rows)
 
 /** Operations known to the registry. */
 typedef enum dag_kernel_op {
