@@ -16,6 +16,12 @@ void emit_add(emitter *e, const char *fmt, ...)
     TEXT_PRINT_ARGUMENTS(&e->body, fmt);
 }
 
+void emit_open(emitter *e, const char *fmt, ...)
+{
+    emit_begin(e);
+    TEXT_PRINT_ARGUMENTS(&e->body, fmt);
+}
+
 void emit_line(emitter *e, const char *fmt, ...)
 {
     emit_begin(e);
@@ -202,8 +208,7 @@ static void emit_counted_loop(emitter *e, const plan_level *level)
     emit_step(e, level);
     text_puts(&e->body, ",\n");
     e->indent++;
-    emit_begin(e);
-    emit_add(e, " %s_left = dag_range_count(%s, ", x, x);
+    emit_open(e, " %s_left = dag_range_count(%s, ", x, x);
     emit_bound(e, level->hi, level->check_hi, level->line, EMIT_PREC_COND);
     emit_add(e, ", %s_step); %s_left > 0; %s_left--, %s += %s_step)", x, x, x, x, x);
     e->indent--;
@@ -251,8 +256,7 @@ static size_t emit_tests(emitter *e, const plan_nest *nest, size_t at, size_t to
 
 static void emit_let(emitter *e, const plan_level *level)
 {
-    emit_begin(e);
-    text_puts(&e->body, "DAG_UNUSED const int64_t ");
+    emit_open(e, "DAG_UNUSED const int64_t ");
     emit_var(e, level->var);
     text_puts(&e->body, " = ");
     emit_bound(e, level->expr, level->check_hi, level->line, EMIT_PREC_COND);
