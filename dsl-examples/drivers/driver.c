@@ -1,11 +1,13 @@
 /* Start and end of a driver, and its errors. */
 #include "driver.h"
+#include "choose.h"
 #include "condition.h"
 #include "generate.h"
 #include "load.h"
 #include "memory.h"
 #include "predict.h"
 #include "results.h"
+#include "sample.h"
 #include "two_sizes.h"
 
 #include <dag/kernels.h>
@@ -340,7 +342,8 @@ static void tell_report(dag_context *ctx, const options *o, const report *r)
     if (!dag_reports(ctx) || dag_rank(ctx) != 0 || !(r->flops > 0))
         return;
     const dag_work work = {.flops = r->flops, .seconds = r->seconds,
-                           .peak = driver_peak(o, r->nb), .nb = r->nb, .p = r->p, .q = r->q};
+                           .peak = predict_simulated(ctx) ? 0 : driver_peak(o, r->nb), /* of another clock */
+                           .nb = r->nb, .p = r->p, .q = r->q};
     dag_report_work(ctx, &work);
 }
 
@@ -371,9 +374,8 @@ static int run_all(const driver *d, dag_context *ctx, const options *o, const ch
                     .anorm = NAN, .rcond = NAN, .ferr = NAN, .grid_why = grid_why};
         if (o->insert && o->json && i + 1 == o->runs)
             results_await_end(ctx, d);
-        memory_expect(o->routine != NULL ? o->routine : d->name, o, dag_size(ctx));
-        dag_status status = d->run(ctx, o, &r);
-        if (status == DAG_SUCCESS)
+        dag_status status = sample_run(d, ctx, o, &r);
+        if (status == DAG_SUCCESS && o->sample[1] == 0) /* else the report is of what was played */
             tell_report(ctx, o, &r);
         if (dag_simulated(ctx))
             r.residual = r.normwise = r.componentwise = NAN; /* nobody has computed any */
@@ -433,7 +435,7 @@ int driver_main(const driver *d, int argc, char **argv)
         o.layout = DAG_LAYOUT_SLAB;
     if (!memory_begins(program))
         return DRIVER_FAILED;
-    if (o.predict > 0 && (end = predict_choose(d, &o, program)) >= 0)
+    if (o.predict > 0 && (end = choose_best(d, &o, program)) >= 0)
         return end;
     bool one_thread = dag_kernels_init(&how);
     if (driver_start(&o, &ctx) != DAG_SUCCESS)

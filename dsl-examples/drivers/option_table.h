@@ -16,6 +16,7 @@ OPTION(REPORT, "report", NULL, "say at the end where the time went, and what wou
 OPTION(PROGRESS, "progress", NULL, "show a bar while tasks run, on a terminal")
 OPTION(PREDICT, "predict", "RANKS[,MACHINE]",
        "simulate that many ranks, of a machine described in a file, and find nb and grid")
+OPTION(SAMPLE, "sample", "A,B", "simulate orders A and B, in gemm inner dimensions, and extrapolate from them")
 OPTION(SEED, "seed", "S", "seed of the random matrix (1)")
 OPTION(LAYOUT, "layout", "tile|slab", "storage of the matrix (slab for LU and QR, else tile)")
 OPTION(UPLO, "uplo", "lower|upper", "triangle that is stored and factored (lower)")

@@ -129,6 +129,16 @@ static bool parse_predict(options *o, const char *text)
     return parse_integer(ranks, 1, 1 << 24, &o->predict);
 }
 
+/* Two lengths that grow. */
+static bool parse_sample(options *o, const char *text)
+{
+    char *comma;
+    errno = 0;
+    o->sample[0] = strtoll(text, &comma, 10);
+    return errno == 0 && comma != text && *comma == ',' && o->sample[0] > 0 &&
+           parse_integer(comma + 1, o->sample[0] + 1, (int64_t)1 << 40, &o->sample[1]);
+}
+
 /* As the setting `split` takes it, which is looked at closer where tiles are cut. */
 static const char *set_split(options *o, const char *text)
 {
@@ -193,6 +203,7 @@ static const char *set_word(options *o, int id, const char *text)
     case OPT_TRANSA: return parse_trans(text, &o->transa) ? NULL : "n, t or c";
     case OPT_TRANSB: return parse_trans(text, &o->transb) ? NULL : "n, t or c";
     case OPT_PREDICT: return parse_predict(o, text) ? NULL : "a number of ranks, and a file behind a comma";
+    case OPT_SAMPLE: return parse_sample(o, text) ? NULL : "two lengths, the second larger, such as 8000,16000";
     case OPT_SPLIT: return set_split(o, text);
     case OPT_OUT_OF_CORE: return set_out_of_core(o, text);
     case OPT_BCAST: o->bcast = text; return NULL; /* the setting knows the shapes */

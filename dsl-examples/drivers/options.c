@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,6 +205,23 @@ static int check_product(const options *o, const option_scope *scope)
     return -1;
 }
 
+/* A simulated run that is extrapolated from two. */
+static int check_sample(const options *o, const option_scope *scope)
+{
+    int inner = (scope->used & OPT_BIT(OPT_K)) != 0;
+    int64_t length = inner && (o->given & OPT_BIT(OPT_K)) ? o->k : o->n;
+    if (!(o->given & OPT_BIT(OPT_SAMPLE)))
+        return -1;
+    if (o->sample[1] > length)
+        return usage_error(scope, "--sample %" PRId64 ",%" PRId64 ": the whole, %" PRId64 ", is shorter", o->sample[0],
+                           o->sample[1], length);
+    if (inner && o->product.method == DAG_GEMM_AUTO)
+        return usage_error(scope, "--sample needs --method: the one that suits samples need not suit the whole");
+    if (!inner && (o->given & OPT_BIT(OPT_M)))
+        return usage_error(scope, "--sample and --m do not go together: the order of a square matrix is sampled");
+    return -1;
+}
+
 static int check_together(const options *o, const option_scope *scope)
 {
     static const struct { int a, b; const char *why; } pairs[] = {
@@ -222,6 +240,8 @@ static int check_together(const options *o, const option_scope *scope)
         {OPT_PREDICT, OPT_PIVOTS, "a simulated run has no solution"},
         {OPT_PREDICT, OPT_TRIANGLE, "a simulated run has no solution"},
         {OPT_PREDICT, OPT_SPLIT, "a prediction tries tile sizes into which S narrow ones need not fit"},
+        {OPT_SAMPLE, OPT_RUNS, "simulated runs are all alike"},
+        {OPT_SAMPLE, OPT_SPLIT, "tiles of two sizes are cut for one order"},
         {OPT_REPRODUCIBLE, OPT_GPUS, "what runs on a device depends on times"},
         {OPT_PLAN, OPT_JSON, "the plans are a table for people"},
         {OPT_TUNE, OPT_REPRODUCIBLE, "what is tried depends on times"},
@@ -257,6 +277,8 @@ static int check_together(const options *o, const option_scope *scope)
         return usage_error(scope, "--mixed solves in double precision with factors in single "
                            "precision: it needs --prec d or z");
     int refused = check_product(o, scope);
+    if (refused < 0)
+        refused = check_sample(o, scope);
     return refused >= 0 ? refused : check_pivots(o, scope);
 }
 

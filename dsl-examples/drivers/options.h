@@ -77,6 +77,7 @@ typedef struct options {
     dag_gemm_options product; /* of gemm: method, grid, steps */
     int plan, insert;
     int64_t predict;     /* ranks of a simulated run; 0 = this is none */
+    int64_t sample[2];   /* lengths from which it is extrapolated, growing; 0 = it is played whole */
     const char *machine; /* of it; NULL = the one that is built in */
     const char *routine;                    /* NULL when not given */
     const char *split;                      /* as the setting takes it; NULL when not given */

@@ -2,6 +2,7 @@
 #include "results.h"
 #include "condition.h"
 #include "predict.h"
+#include "sample.h"
 #include "two_sizes.h"
 
 #include <dag/kernels.h>
@@ -184,6 +185,7 @@ void results_json(const driver *d, const dag_context *ctx, const options *o, con
            dag_workers(ctx), dag_devices(ctx));
     if (predict_simulated(ctx))
         predict_json(ctx, r);
+    sample_json();
     results_number("time_s", r->seconds);
     results_number("gflops", r->flops / r->seconds * 1e-9);
     results_number("residual", r->residual);
@@ -289,6 +291,7 @@ void results_text(const driver *d, const dag_context *ctx, const options *o, con
     if (r->grid_why != NULL)
         printf("%s%s: grid %dx%d: %s\n", simulated, r->routine, r->p, r->q, r->grid_why);
     if (dag_simulated(ctx)) {
+        sample_text(r);
         predict_text(ctx, r);
         return;
     }

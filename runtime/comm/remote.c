@@ -226,14 +226,15 @@ int dagi_comm_can_sleep(const struct dagi_worker *w)
     return e->bells && (w->index == 0 || !e->main_only);
 }
 
-/* There is one worker: what it waits for comes as a message. */
+/* There is one worker: what it waits for comes as a message. To handle that takes no time, so all of it was idle: no
+ * events are told. */
 static int sleep_blocked(dagi_comm *c, struct dagi_worker *w, bool (*stay)(struct dagi_worker *w))
 {
     if (!dagi_comm_enter(c, w))
         return -1;
     int events = progress_locked(c);
     if (events <= 0 && !stay(w))
-        events = c->engine->ops->wait(c->engine);
+        c->engine->ops->wait(c->engine);
     dagi_comm_leave(c);
     return events;
 }

@@ -91,9 +91,9 @@ typedef struct dagi_engine_ops {
                   int *shown);
     /* Sends and transfers under way, which may need progress() of this rank. */
     int (*under_way)(const dagi_engine *e);
-    /* Block until an event has come, and handle it; number of events. NULL: it cannot. Where it can, time
-     * is simulated, and to look again and again takes none. */
-    int (*wait)(dagi_engine *e);
+    /* Block until an event has come, and handle it; on rank 0 for moments at most. NULL: it cannot. Where it can,
+     * time is simulated, and to look again and again takes none. */
+    void (*wait)(dagi_engine *e);
 } dagi_engine_ops;
 
 /* What a message is charged beyond its bytes: about what MPI keeps for one that nobody has received

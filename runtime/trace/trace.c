@@ -101,17 +101,19 @@ static dag_status open_file(struct dagi_trace *trace, char *why, size_t why_size
     return DAG_SUCCESS;
 }
 
-/* About how long a tick is; the exact figure is known in the end. */
+/* About how long a tick is; the exact figure is known in the end. Without a counter of its own it is a nanosecond, and
+ * time need not pass while nobody lets it. */
 static void calibrate(struct dagi_trace *trace)
 {
     enum { NANOSECONDS = 1000000 };
     uint64_t ticks[2] = {0}, ns[2] = {0};
     dagi_clock_init();
     dagi_clock_pair(&ticks[0], &ns[0]);
-    while (dagi_now() - ns[0] < NANOSECONDS)
+    while (dagi_clock_is_tsc && dagi_now() - ns[0] < NANOSECONDS)
         continue;
     dagi_clock_pair(&ticks[1], &ns[1]);
-    trace->ns_per_tick = (double)(ns[1] - ns[0]) / (double)(ticks[1] - ticks[0]);
+    trace->ns_per_tick =
+        dagi_clock_is_tsc ? (double)(ns[1] - ns[0]) / (double)(ticks[1] - ticks[0]) : 1;
     trace->scale = (uint64_t)(trace->ns_per_tick * (1 << DAGI_SCALE_BITS));
 }
 

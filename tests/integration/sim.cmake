@@ -37,10 +37,15 @@ endif()
 if(TARGET dag_kernels)
     add_executable(sim_summa sim/summa.c)
     dag_add_jdf(sim_summa sim/summa.jdf)
-    target_link_libraries(sim_summa PRIVATE dag::kernels)
+    target_link_libraries(sim_summa PRIVATE dag::la)
     dag_add_script_test(sim_summa LABELS integration
         ENVIRONMENT DAG_SIMULATE=1024 DAG_BCAST=binomial
         COMMAND sim_summa 32 4096 256 16 16384)
+    foreach(method IN ITEMS stationary-c summa) # the library's own graphs
+        dag_add_script_test(sim_summa_${method} LABELS integration
+            ENVIRONMENT DAG_SIMULATE=1024 DAG_BCAST=binomial
+            COMMAND sim_summa 32 4096 256 16 16384 ${method})
+    endforeach()
     # Pools that fail, on a machine with devices: with a worker that manages them, alone, and on shared wires.
     add_executable(sim_fails sim/fails.c)
     dag_add_jdf(sim_fails sim/fails.jdf)
@@ -106,6 +111,9 @@ if(TARGET dag_sim AND TARGET dag_driver)
         endforeach()
         dag_add_script_test(sim_far LABELS integration
             COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/far.py"
+                "$<TARGET_FILE_DIR:dag_sim>")
+        dag_add_script_test(sim_sample LABELS integration
+            COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/sample.py"
                 "$<TARGET_FILE_DIR:dag_sim>")
         dag_add_script_test(sim_drivers LABELS integration
             COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/drivers.py"

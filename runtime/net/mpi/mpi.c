@@ -111,26 +111,47 @@ static int mpi_progress(dagi_engine *e)
 }
 
 #ifdef DAG_SIMGRID
-/* The receive that is next to be matched is looked at as the last of the open requests. */
-static int mpi_wait(dagi_engine *e)
+/* Rank 0 is the one that asks whether all wait in vain, so it does not wait for ever: a message to itself takes the
+ * time of its bytes, which lie in pages that are all the same one and that nobody copies. */
+enum { ALARM_BYTES = 1 << 30 };
+static MPI_Request alarm_of(dagi_mpi *m)
+{
+    struct dagi_mpi_alarm *a = &m->alarm;
+    if (a->set)
+        return a->rings;
+    MPI_Irecv(a->data, ALARM_BYTES, MPI_BYTE, 0, 0, MPI_COMM_SELF, &a->rings);
+    MPI_Isend(a->data, ALARM_BYTES, MPI_BYTE, 0, 0, MPI_COMM_SELF, &a->sent);
+    a->set = 1;
+    return a->rings;
+}
+
+/* Behind the open requests stand the receive that is next to be matched, and the alarm. */
+static void mpi_wait(dagi_engine *e)
 {
     dagi_mpi *m = dagi_mpi_of(e);
     MPI_Status status;
-    int index, next = m->ring.next;
+    int index, next = m->ring.next, count = m->open.count;
     const dagi_posted none = {0};
     *dagi_mpi_request(m, &none) = m->ring.request[next];
+    if (e->rank == 0)
+        *dagi_mpi_request(m, &none) = alarm_of(m);
     MPI_Waitany(m->open.count, m->open.request, &index, &status);
-    m->ring.request[next] = m->open.request[--m->open.count];
-    if (index == m->open.count) {
+    m->open.count = count;
+    m->ring.request[next] = m->open.request[count];
+    if (index == count) {
         dagi_mpi_am_received(m, &status);
-        return 1;
+        return;
+    }
+    if (index > count) {
+        MPI_Wait(&m->alarm.sent, MPI_STATUS_IGNORE); /* sent when it was received */
+        m->alarm.set = 0;
+        return;
     }
     const dagi_posted done = m->open.posted[index];
     int behind = --m->open.count - index;
     memmove(&m->open.request[index], &m->open.request[index + 1], (size_t)behind * sizeof(MPI_Request));
     memmove(&m->open.posted[index], &m->open.posted[index + 1], (size_t)behind * sizeof done);
     report(m, &done);
-    return 1;
 }
 #endif
 
@@ -396,6 +417,10 @@ static dag_status set_up(dagi_mpi *m, dagi_engine_options *options, char *why, s
     MPI_Comm_set_errhandler(m->bulk, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_rank(m->am, &m->super.rank);
     MPI_Comm_size(m->am, &m->super.size);
+#ifdef DAG_SIMGRID /* now: where computing is timed, to map so many pages would count as that */
+    if (m->super.rank == 0)
+        m->alarm.data = SMPI_SHARED_MALLOC(ALARM_BYTES);
+#endif
     if (options->told) {
         MPI_Bcast(options->told, (int)options->told_bytes, MPI_BYTE, 0, m->am);
         options->hear(options, options->arg);

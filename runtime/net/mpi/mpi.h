@@ -136,6 +136,13 @@ struct dagi_mpi_types {
     int has_gigabyte;
 };
 
+/* A message of rank 0 to itself, where it blocks to wait. */
+struct dagi_mpi_alarm {
+    MPI_Request rings, sent;
+    void *data;
+    int set;
+};
+
 /* Settings that all ranks must have alike. */
 enum { DAGI_MPI_AGREED = 4 };
 
@@ -164,6 +171,7 @@ typedef struct dagi_mpi {
     bool (*set_yield)(bool on);
 
     struct dagi_mpi_types types;
+    struct dagi_mpi_alarm alarm; /* under SimGrid */
     char *sink;            /* where data go that nobody wants */
 } dagi_mpi;
 

@@ -23,7 +23,7 @@ VALUES = {
     "m": 20, "n": 20, "k": 12, "nb": 8, "prec": "z", "grid": "1x1", "threads": 2, "gpus": 0, "runs": 1,
     "seed": 5, "layout": "slab", "uplo": "upper", "split": "2,3", "out-of-core": "auto", "nrhs": 3, "pivoting": "none", "check-finite": "no",
     "rcond": "no", "matgen": "lehmer", "routine": "syrk", "side": "right", "transa": "t", "transb": "c",
-    "diag": "unit", "method": "summa", "product-grid": "1x1x1", "lookahead": "1", "groups": "1x1", "inner": "4", "bcast": "chain", "predict": "2", "matrix": "A.mtx", "rhs": "B.mtx", "out": "X.mtx", "pivots": "P.mtx", "triangle": "R.mtx", "trace": "T.json",
+    "diag": "unit", "method": "summa", "product-grid": "1x1x1", "lookahead": "1", "groups": "1x1", "inner": "4", "bcast": "chain", "predict": "2", "sample": "8,16", "matrix": "A.mtx", "rhs": "B.mtx", "out": "X.mtx", "pivots": "P.mtx", "triangle": "R.mtx", "trace": "T.json",
 }
 
 
@@ -67,6 +67,8 @@ class OptionTable(Case):
             more = ["--n", 20]
         elif name == "out" and driver == "getrf":
             more += ["--pivoting", "none"]
+        elif name == "sample":
+            more += ["--predict", 2] + (["--method", "stationary-c"] if driver == "gemm" else [])
         elif name == "pivots" and driver == "trtrs":
             more += ["--rhs", os.path.join(self.dir.name, "B.mtx")]
         return more + ["--" + name] + ([] if value is None else [value])

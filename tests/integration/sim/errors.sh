@@ -57,6 +57,16 @@ refused 3 "leave --check and files out" "$sim" -np 4 "$driver" --n 500 --check
 refused 1 "a simulated run has no traces" "$sim" -np 4 "$driver" --n 500 --trace "$work/t"
 refused 3 "--predict takes a number of ranks" "$driver" --n 500 --predict many
 refused 3 "--grid 3x3 has more processes" "$driver" --n 500 --grid 3x3 --predict 4
+refused 3 "--sample takes two lengths" "$driver" --n 5000 --predict 4 --sample 2000,1000
+refused 3 "--sample 1000,8000: the whole, 5000, is shorter" "$driver" --n 5000 --predict 4 --sample 1000,8000
+refused 3 "--sample and --runs do not go together" "$sim" -np 4 "$driver" --n 5000 --sample 1000,2000 --runs 2
+refused 3 "--sample is for simulated runs" "$driver" --n 500 --sample 100,200
+refused 3 "--sample needs --method" "$sim" -np 4 "${driver%potrf}gemm" --n 5000 --sample 1000,2000
+refused 3 "--sample and --m do not go together" "$sim" -np 4 "${driver%potrf}geqrf" --m 6000 --n 5000 --sample 1000,2000
+DAG_SPLIT=2,64 refused 1 "leave the setting split out, or --sample" \
+    "$sim" -np 4 "$driver" --n 5000 --nb 192 --sample 1000,2000
+printf 'name = small\nnodes = 4\nmemory = 20M\n' > "$work/m"
+refused 1 "the matrices of the whole need" "$sim" -np 4 --machine "$work/m" "$driver" --n 5000 --nb 100 --sample 1000,2000
 # A graph of 10^9 tasks on a million ranks, and no address space for that.
 refused 1 "no memory to simulate" bash -c "ulimit -v 200000; exec '$sim' -np 4000000 '$driver' --n 500"
 DAG_GPUS=3 refused 1 "gpus: 3 devices for a rank, and one of machine 'devices' has 2" \

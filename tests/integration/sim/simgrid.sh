@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# simgrid.sh SOURCE WORK PROGRAM MACHINE: under SimGrid, in a build of its own, ranks send what dag_sim says.
+# simgrid.sh SOURCE WORK PROGRAM MACHINE: under SimGrid, in a build of its own, ranks send what dag_sim says; times are
+# the same each time, those of traces and reports, too; what stalls is told as it is elsewhere.
 set -euo pipefail
 source=$1 work=$2 program=$3 machine=$4
 cmake -S "$source" -B "$work" -G Ninja -DCMAKE_BUILD_TYPE=Release -DDAG_SIMGRID=ON -DDAG_WITH_CUDA=OFF \
     -DBUILD_TESTING=OFF >"$work.log" 2>&1 || { cat "$work.log"; exit 1; }
-cmake --build "$work" --target sim_counts >>"$work.log" 2>&1 || { tail -50 "$work.log"; exit 1; }
+cmake --build "$work" --target sim_counts broken_graph dag_potrf >>"$work.log" 2>&1 || { tail -50 "$work.log"; exit 1; }
 for shape in scatter auto; do
     played=$(DAG_BCAST=$shape DAG_SIMULATE=6 DAG_MACHINE=$machine "$program")
     for again in 1 2; do
@@ -15,6 +16,36 @@ for shape in scatter auto; do
         fi
     done
 done
+
+# Equal in all digits.
+simulate() {
+    "$source/tools/simulate" -np 4 --machine "$machine" "$@"
+}
+for routine in cholesky lu; do
+    time=$(simulate "$work/bin/sim_counts" $routine 1024 64)
+    for again in 1 2; do
+        [ "$(simulate "$work/bin/sim_counts" $routine 1024 64)" = "$time" ]
+    done
+done
+
+# One clock: what the driver says, the trace, and the report.
+factor=(--n 2000 --nb 100 --json --report)
+for trace in first second; do
+    json=$(DAG_TRACE=$work.$trace.json simulate "$work/bin/dag_potrf" "${factor[@]}" 2>"$work.report")
+done
+cmp "$work.first.json" "$work.second.json"
+python3 "$source/tests/integration/sim/one_clock.py" "$json" "$work.second.json" "$work.report"
+
+# A stall: our report, and no other. Rank 0 finds it after simulated time.
+if said=$(DAG_STALL_TIME=0.5 timeout 600 "$source/tools/simulate" -np 4 --machine "$machine" \
+    "$work/bin/broken_graph" missing 2>&1); then
+    echo "a graph that stalls ends well"
+    exit 1
+fi
+if [[ $said != *"missing edge: Join(2)"* || $said == *eadlock* ]]; then
+    printf 'a graph that stalls:\n%s\n' "$said"
+    exit 1
+fi
 
 # 1,024 ranks start, factor a matrix of 32 x 32 tiles, and take a megabyte each at most.
 measured='import resource, subprocess, sys
