@@ -2,29 +2,8 @@
 #include "model.h"
 
 static const char *const op_names[DAG_OP_COUNT] = {
-    [DAG_OP_POTRF] = "potrf",         [DAG_OP_TRSM] = "trsm",
-    [DAG_OP_TRMM] = "trmm",           [DAG_OP_HERK] = "herk",
-    [DAG_OP_SYRK] = "syrk",           [DAG_OP_GEMM] = "gemm",
-    [DAG_OP_HEMM] = "hemm",           [DAG_OP_LACPY] = "lacpy",
-    [DAG_OP_LASET] = "laset",         [DAG_OP_GEADD] = "geadd",
-    [DAG_OP_LANGE_MAX] = "lange_max", [DAG_OP_LANGE_ONE] = "lange_one",
-    [DAG_OP_LANGE_INF] = "lange_inf", [DAG_OP_LANGE_FRO] = "lange_fro",
-    [DAG_OP_ABSGEMM] = "absgemm",     [DAG_OP_PLRNT] = "plrnt",
-    [DAG_OP_PLGHE] = "plghe",         [DAG_OP_GETRF] = "getrf",
-    [DAG_OP_GETRF_NOPIV] = "getrf_nopiv",
-    [DAG_OP_GETRF_COLUMN] = "getrf_column",
-    [DAG_OP_GETRF_SEARCH] = "getrf_search",
-    [DAG_OP_GETRF_CHOOSE] = "getrf_choose",
-    [DAG_OP_GETRF_BELOW] = "getrf_below",
-    [DAG_OP_LASWP] = "laswp",
-    [DAG_OP_SYMM] = "symm",
-    [DAG_OP_SYR2K] = "syr2k",         [DAG_OP_HER2K] = "her2k",
-    [DAG_OP_GEQRT] = "geqrt",         [DAG_OP_GEMQRT] = "gemqrt",
-    [DAG_OP_TPQRT] = "tpqrt",         [DAG_OP_TPMQRT] = "tpmqrt",
-    [DAG_OP_GEQRT_STACK] = "geqrt_stack",
-    [DAG_OP_GEMQRT_STACK] = "gemqrt_stack",
-    [DAG_OP_POTRF_WORKSPACE] = "potrf_workspace",
-    [DAG_OP_PICK_ROWS] = "pick_rows", [DAG_OP_PUT_ROWS] = "put_rows",
+#define NAME_ROW(NAME, name) [DAG_OP_##NAME] = #name,
+    DAG_CORE_OPS(NAME_ROW) DAG_DEVICE_OPS(NAME_ROW)
 };
 
 const char *dag_kernel_op_name(dag_kernel_op op)

@@ -17,39 +17,8 @@
     CPU_KERNEL(code, op, c, DAG_C), CPU_KERNEL(code, op, z, DAG_Z)
 
 static dag_kernel table[DAG_OP_COUNT][DAG_PRECISION_COUNT][DAG_DEVICE_KIND_COUNT] = {
-    CPU_KERNELS(DAG_OP_POTRF, potrf),
-    CPU_KERNELS(DAG_OP_TRSM, trsm),
-    CPU_KERNELS(DAG_OP_TRMM, trmm),
-    CPU_KERNELS(DAG_OP_HERK, herk),
-    CPU_KERNELS(DAG_OP_SYRK, syrk),
-    CPU_KERNELS(DAG_OP_GEMM, gemm),
-    CPU_KERNELS(DAG_OP_HEMM, hemm),
-    CPU_KERNELS(DAG_OP_LACPY, lacpy),
-    CPU_KERNELS(DAG_OP_LASET, laset),
-    CPU_KERNELS(DAG_OP_GEADD, geadd),
-    CPU_KERNELS(DAG_OP_LANGE_MAX, lange_max),
-    CPU_KERNELS(DAG_OP_LANGE_ONE, lange_one),
-    CPU_KERNELS(DAG_OP_LANGE_INF, lange_inf),
-    CPU_KERNELS(DAG_OP_LANGE_FRO, lange_fro),
-    CPU_KERNELS(DAG_OP_ABSGEMM, absgemm),
-    CPU_KERNELS(DAG_OP_PLRNT, plrnt),
-    CPU_KERNELS(DAG_OP_PLGHE, plghe),
-    CPU_KERNELS(DAG_OP_GETRF, getrf),
-    CPU_KERNELS(DAG_OP_GETRF_NOPIV, getrf_nopiv),
-    CPU_KERNELS(DAG_OP_GETRF_COLUMN, getrf_column),
-    CPU_KERNELS(DAG_OP_GETRF_SEARCH, getrf_search),
-    CPU_KERNELS(DAG_OP_GETRF_CHOOSE, getrf_choose),
-    CPU_KERNELS(DAG_OP_GETRF_BELOW, getrf_below),
-    CPU_KERNELS(DAG_OP_LASWP, laswp),
-    CPU_KERNELS(DAG_OP_SYMM, symm),
-    CPU_KERNELS(DAG_OP_SYR2K, syr2k),
-    CPU_KERNELS(DAG_OP_HER2K, her2k),
-    CPU_KERNELS(DAG_OP_GEQRT, geqrt),
-    CPU_KERNELS(DAG_OP_GEMQRT, gemqrt),
-    CPU_KERNELS(DAG_OP_TPQRT, tpqrt),
-    CPU_KERNELS(DAG_OP_TPMQRT, tpmqrt),
-    CPU_KERNELS(DAG_OP_GEQRT_STACK, geqrt_stack),
-    CPU_KERNELS(DAG_OP_GEMQRT_STACK, gemqrt_stack),
+#define CPU_ROW(NAME, name) CPU_KERNELS(DAG_OP_##NAME, name),
+    DAG_CORE_OPS(CPU_ROW)
 };
 
 /* The place of an entry, or NULL if the key is out of range. */

@@ -170,21 +170,9 @@ diag_severity diag_severity_of(const diag *d, const diag_check *check)
     return s ? state_severity(d, s, default_severity(d, check)) : DIAG_OFF;
 }
 
-static char *format_message(arena *a, const char *fmt, va_list ap)
-{
-    text t = {0};
-    text_vprintf(&t, fmt, ap);
-    char *copy = arena_strndup(a, text_str(&t), t.len);
-    text_free(&t);
-    return copy;
-}
-
 static void collect(diag *d, diag_message *m)
 {
-    if (d->n_messages == d->cap_messages) {
-        d->cap_messages = d->cap_messages ? 2 * d->cap_messages : 16;
-        d->messages = util_realloc(d->messages, d->cap_messages * sizeof(*d->messages));
-    }
+    UTIL_ROOM(d->messages, d->n_messages, d->cap_messages);
     d->messages[d->n_messages++] = m;
 }
 
@@ -207,7 +195,7 @@ static void record(diag *d, const diag_check *check, diag_severity sev, src_rang
     m->check = check;
     m->severity = sev;
     m->where = where;
-    m->message = format_message(d->arena, fmt, ap);
+    m->message = arena_vprintf(d->arena, fmt, ap);
     m->seq = d->n_messages;
     collect(d, m);
     d->last = m;
@@ -265,7 +253,7 @@ void diag_note(diag *d, src_range where, const char *fmt, ...)
         return;
     va_list ap;
     va_start(ap, fmt);
-    append_extra(d, &d->last->notes, where, format_message(d->arena, fmt, ap));
+    append_extra(d, &d->last->notes, where, arena_vprintf(d->arena, fmt, ap));
     va_end(ap);
 }
 

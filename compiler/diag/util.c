@@ -33,6 +33,29 @@ char *util_strdup(const char *str)
     return memcpy(util_alloc(len), str, len);
 }
 
+/* ---- words ------------------------------------------------------------------------------- */
+
+bool util_is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+size_t util_word_length(const char *c, const char *end)
+{
+    size_t len = 0;
+    while ((!end || c + len < end) && util_is_word(c[len]))
+        len++;
+    return len;
+}
+
+bool util_is_among(const char *word, size_t len, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0)
+            return true;
+    return false;
+}
+
 /* ---- arena ------------------------------------------------------------------------------- */
 
 /* Chunks are linked; the first is the one being filled. Large requests get a chunk of their own
@@ -107,12 +130,16 @@ char *arena_printf(arena *a, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
+    char *copy = arena_vprintf(a, fmt, ap);
+    va_end(ap);
+    return copy;
+}
+
+char *arena_vprintf(arena *a, const char *fmt, va_list ap)
+{
     text t = {0};
     text_vprintf(&t, fmt, ap);
-    va_end(ap);
-    char *copy = arena_strndup(a, text_str(&t), t.len);
-    text_free(&t);
-    return copy;
+    return text_take(&t, a);
 }
 
 void *arena_copy(arena *a, const void *data, size_t n, size_t elem_size)
@@ -161,10 +188,7 @@ void text_putc(text *t, char c)
 
 void text_printf(text *t, const char *fmt, ...)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    text_vprintf(t, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(t, fmt);
 }
 
 void text_vprintf(text *t, const char *fmt, va_list ap)
@@ -203,6 +227,13 @@ void text_free(text *t)
 {
     free(t->data);
     *t = (text){0};
+}
+
+char *text_take(text *t, arena *a)
+{
+    char *copy = arena_strndup(a, text_str(t), t->len);
+    text_free(t);
+    return copy;
 }
 
 /* ---- names ------------------------------------------------------------------------------- */

@@ -10,11 +10,8 @@ void driver_complain_to(diag *d)
 
 void driver_complain(const char *fmt, ...)
 {
-    va_list ap;
     text t = {0};
-    va_start(ap, fmt);
-    text_vprintf(&t, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(&t, fmt);
     if (reports) {
         diag_report_plain(reports, DIAG_ERROR, "%s", text_str(&t));
         diag_flush(reports, stderr);

@@ -217,9 +217,7 @@ const char *driver_quote_make(arena *a, const char *name)
             text_putc(&t, '\\');
         text_putc(&t, *name);
     }
-    const char *copy = arena_strndup(a, text_str(&t), t.len);
-    text_free(&t);
-    return copy;
+    return text_take(&t, a);
 }
 
 void driver_depend_rule(text *out, const words *targets, const words *prerequisites, bool phony)

@@ -12,17 +12,11 @@
 
 #if DAGCC_HAVE_VERIFY
 
-static bool word_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static bool is_global(const ast_file *file, const char *word, size_t len)
 {
     static const char *const functions[] = {"min", "max", "ceildiv"};
-    for (size_t i = 0; i < UTIL_COUNT(functions); i++)
-        if (strlen(functions[i]) == len && strncmp(functions[i], word, len) == 0)
-            return true;
+    if (UTIL_AMONG(word, len, functions))
+        return true;
     for (size_t i = 0; i < file->n_globals; i++) {
         const char *name = file->globals[i]->name.text;
         if (strlen(name) == len && strncmp(name, word, len) == 0)
@@ -36,9 +30,7 @@ static bool knows(const ast_file *file, const char *expr)
 {
     const char *p = expr;
     while (*p) {
-        size_t len = 0;
-        while (word_char(p[len]))
-            len++;
+        size_t len = util_word_length(p, NULL);
         bool member = p > expr && (p[-1] == '.' || (p[-1] == '>' && p - expr > 1 && p[-2] == '-'));
         if (len && !member && !isdigit((unsigned char)*p) && !is_global(file, p, len))
             return false;

@@ -6,10 +6,7 @@
 
 void words_add(words *w, const char *word)
 {
-    if (w->n + 1 >= w->cap) {
-        w->cap = w->cap ? 2 * w->cap : 16;
-        w->items = util_realloc(w->items, w->cap * sizeof(*w->items));
-    }
+    UTIL_ROOM(w->items, w->n + 1, w->cap);
     w->items[w->n++] = word;
     w->items[w->n] = NULL;
 }

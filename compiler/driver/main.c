@@ -2,7 +2,6 @@
 #include "diag/temp.h"
 #include "driver/dagcc_config.h"
 #include "driver_check.h"
-#include "driver_compile.h"
 #include "driver_front.h"
 #include "driver_migrate.h"
 #include "driver_proofs.h"
@@ -10,7 +9,6 @@
 #include "emit/c/emit.h"
 #include "emit/dot/emit_dot.h"
 #include "emit/jdf/unparse_file.h"
-#include "plan/plan.h"
 #if DAGCC_HAVE_VERIFY
 #include "verify/verify.h"
 #endif

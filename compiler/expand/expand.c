@@ -2,7 +2,6 @@
 
 #include "front/jdf/parse.h"
 #include "reduce.h"
-#include "tree/build.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,22 +18,6 @@ static void rename_to(import_name **list, size_t *n, const char *from, const cha
     (*list)[(*n)++] = (import_name){from, to};
 }
 
-static const ast_global *global_called(const ast_file *file, const char *name)
-{
-    for (size_t i = 0; i < file->n_globals; i++)
-        if (strcmp(file->globals[i]->name.text, name) == 0)
-            return file->globals[i];
-    return NULL;
-}
-
-static const ast_class *class_called(const ast_file *file, const char *name)
-{
-    for (size_t i = 0; i < file->n_classes; i++)
-        if (strcmp(file->classes[i]->name.text, name) == 0)
-            return file->classes[i];
-    return NULL;
-}
-
 static const char *prefixed(importing *x, const char *name)
 {
     return arena_printf(x->file->arena, "%s_%s", x->import->prefix.text, name);
@@ -67,7 +51,7 @@ static void check_type(importing *x, const ast_global *there, const ast_global *
 static void bind_to(importing *x, const ast_global *g, const ast_prop *p)
 {
     const ast_expr *e = p->value;
-    const ast_global *here = e && e->kind == AST_NAME ? global_called(x->file, e->u.name) : NULL;
+    const ast_global *here = e && e->kind == AST_NAME ? ast_find_global(x->file, e->u.name) : NULL;
     if (here) {
         check_type(x, g, here, p->node.range);
         rename_to(&x->globals, &x->n_globals, g->name.text, here->name.text);
@@ -83,16 +67,14 @@ static void bind_to(importing *x, const ast_global *g, const ast_prop *p)
     text_putc(&t, '(');
     unparse_expr(x->file, e, &t);
     text_putc(&t, ')');
-    rename_to(&x->globals, &x->n_globals, g->name.text,
-              arena_strndup(x->file->arena, text_str(&t), t.len));
-    text_free(&t);
+    rename_to(&x->globals, &x->n_globals, g->name.text, text_take(&t, x->file->arena));
 }
 
 static void bind_global(importing *x, const ast_global *g)
 {
     const char *name = g->name.text;
     const ast_prop *p = ast_find_prop(x->import->props, name);
-    const ast_global *here = global_called(x->file, name);
+    const ast_global *here = ast_find_global(x->file, name);
     const ast_prop *hidden = ast_find_prop(g->props, "hidden");
     if (p)
         bind_to(x, g, p);
@@ -111,7 +93,7 @@ static void bind_global(importing *x, const ast_global *g)
 /* A class that the imported file names and does not have is one of this file. */
 static void bind_class(importing *x, const ast_call *call)
 {
-    if (!call || call->kind != AST_CALL_TASK || class_called(x->from, call->target.text))
+    if (!call || call->kind != AST_CALL_TASK || ast_find_class(x->from, call->target.text))
         return;
     const ast_prop *p = ast_find_prop(x->import->props, call->target.text);
     if (p && p->value && p->value->kind == AST_NAME)
@@ -138,7 +120,7 @@ static bool names_class(const importing *x, const char *name)
 {
     for (size_t i = 0; i < x->n_classes; i++)
         if (strcmp(x->classes[i].from, name) == 0)
-            return !class_called(x->from, name);
+            return !ast_find_class(x->from, name);
     return false;
 }
 
@@ -149,7 +131,7 @@ static void check_bindings(importing *x)
         const ast_prop *p = props->items[i];
         if (ast_find_prop(props, p->name.text) != p)
             import_wrong(x, p->node.range, "'%s' is bound twice", p->name.text);
-        else if (p->owner.text || (!global_called(x->from, p->name.text) &&
+        else if (p->owner.text || (!ast_find_global(x->from, p->name.text) &&
                                    !names_class(x, p->name.text)))
             import_wrong(x, p->node.range, "that file has no global '%s', nor does it name a class "
                          "'%s' of another file", p->name.text, p->name.text);

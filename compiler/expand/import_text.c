@@ -98,9 +98,8 @@ static void scan_c(writer *w, src_range r)
             c = behind;
             continue;
         }
-        while (c < end && (isalnum((unsigned char)*c) || *c == '_'))
-            c++;
-        size_t len = (size_t)(c - word);
+        size_t len = util_word_length(c, end);
+        c += len;
         const char *to = len && !member ? find(w->x->globals, w->x->n_globals, word, len) : NULL;
         if (to)
             replace(w, (src_range){r.file, r.begin + (uint32_t)(word - begin),

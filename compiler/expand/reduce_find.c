@@ -3,7 +3,6 @@
 
 #include "diag/checks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct finder {
@@ -17,14 +16,6 @@ static bool wrong(finder *f, src_range where, const char *message)
     diag_report(f->d, &check_table[CHECK_BAD_REDUCTION], where, "%s", message);
     f->found.failed = true;
     return false;
-}
-
-static const ast_class *class_called(const ast_file *file, const char *name)
-{
-    for (size_t i = 0; i < file->n_classes; i++)
-        if (file->classes[i]->name.text == name)
-            return file->classes[i];
-    return NULL;
 }
 
 /* The argument that is a range, and whether others are. */
@@ -88,11 +79,8 @@ static bool check_props(finder *f, reduction *r)
 
 static bool is_taken(const reduction *r, const ast_file *file, const char *name)
 {
-    for (size_t i = 0; i < file->n_globals; i++)
-        if (file->globals[i]->name.text == name)
-            return true;
-    return ast_find_local(r->owner, name) || r->into->name.text == name || r->index == name ||
-           r->arrival == name;
+    return ast_find_global(file, name) || ast_find_local(r->owner, name) || r->into->name.text == name ||
+           r->index == name || r->arrival == name;
 }
 
 const char *reduce_name(ast_file *file, const reduction *r, const char *word)
@@ -146,7 +134,7 @@ static bool find_alternative(finder *f, reduction r)
         return wrong(f, r.call->node.range,
                      "this flow gets the same flow of the same class by another "
                      "input; what the other end sends could be for either");
-    r.source = class_called(f->file, r.call->target.text);
+    r.source = ast_find_class(f->file, r.call->target.text);
     r.from = r.source ? ast_find_flow(r.source, r.call->flow.text) : NULL;
     if (!r.from || r.source->n_params != r.call->n_args)
         return wrong(f, r.call->node.range, "what it combines is not known");

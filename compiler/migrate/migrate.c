@@ -72,10 +72,7 @@ static void cut_props(mover *m, const ast_props *props, const bool *cut)
 static bool is_built_in(const char *name)
 {
     static const char *const shapes[] = {"FULL", "LOWER", "UPPER", "LOWER_STRICT", "UPPER_STRICT"};
-    for (size_t i = 0; i < UTIL_COUNT(shapes); i++)
-        if (strcmp(shapes[i], name) == 0)
-            return true;
-    return false;
+    return UTIL_AMONG(name, strlen(name), shapes);
 }
 
 /* Adds a name to a list; false when it was there. */
@@ -142,10 +139,8 @@ static void mark_body_prop(mover *m, const ast_prop *p)
         move_mark(m, "evaluate: not 0 means that this body may run the task");
     if (strcmp(p->name.text, "type") != 0 || !p->value || p->value->kind != AST_NAME)
         return;
-    for (size_t i = 0; i < UTIL_COUNT(known); i++)
-        if (strcmp(known[i], p->value->u.name) == 0)
-            return;
-    move_mark(m, "no code is made of a body of type %s", p->value->u.name);
+    if (!UTIL_AMONG(p->value->u.name, strlen(p->value->u.name), known))
+        move_mark(m, "no code is made of a body of type %s", p->value->u.name);
 }
 
 static void in_props(mover *m, const ast_props *props, sema_place place, bool is_new)

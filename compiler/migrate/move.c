@@ -14,10 +14,7 @@ static void add(mover *m, uint32_t begin, uint32_t end, const char *with)
 void move_replace(mover *m, src_range r, const char *fmt, ...)
 {
     text t = {0};
-    va_list ap;
-    va_start(ap, fmt);
-    text_vprintf(&t, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(&t, fmt);
     add(m, r.begin, r.end, text_str(&t));
     text_free(&t);
 }
@@ -43,11 +40,8 @@ static void put_mark(mover *m, uint32_t at, const char *line)
 void move_mark(mover *m, const char *fmt, ...)
 {
     text t = {0};
-    va_list ap;
     text_puts(&t, "// DECIDE: ");
-    va_start(ap, fmt);
-    text_vprintf(&t, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(&t, fmt);
     text_putc(&t, '\n');
     put_mark(m, m->at.begin, text_str(&t));
     text_free(&t);

@@ -1,7 +1,6 @@
 /* C of the user: PaRSEC's own interface, which nothing stands for, is marked line by line. */
 #include "move.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -9,20 +8,14 @@ typedef struct line {
     const char *begin, *end;
 } line;
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The word belongs to PaRSEC's interface: a flow's copy (_f_X), or what its bodies see. */
 static bool is_theirs(const char *word, size_t len)
 {
     static const char *const words[] = {"this_task", "es", "gpu_device", "gpu_task", "gpu_stream",
                                         "cuda_stream", "cuda_device"};
     static const char *const starts[] = {"parsec", "__parsec", "dplasma", "_f_"};
-    for (size_t i = 0; i < UTIL_COUNT(words); i++)
-        if (len == strlen(words[i]) && strncmp(word, words[i], len) == 0)
-            return true;
+    if (UTIL_AMONG(word, len, words))
+        return true;
     for (size_t i = 0; i < UTIL_COUNT(starts); i++)
         if (len >= strlen(starts[i]) && strncasecmp(word, starts[i], strlen(starts[i])) == 0)
             return true;
@@ -47,9 +40,8 @@ static bool look_at(mover *m, const char *base, line l)
     bool left = false;
     for (const char *c = l.begin; c < l.end;) {
         const char *word = c;
-        while (c < l.end && is_word(*c))
-            c++;
-        size_t len = (size_t)(c - word);
+        size_t len = util_word_length(c, l.end);
+        c += len;
         const char *name = len ? ours(word, len) : NULL;
         if (name)
             move_replace(m, (src_range){m->ast->file, (uint32_t)(word - base), (uint32_t)(c - base)},
@@ -74,13 +66,10 @@ bool move_counts_tiles(const mover *m, src_range r)
     static const char *const words[] = {"mb", "nb", "BLKLDD", "LDA", "lda", "llm", "ldam", "ldak"};
     const char *c = src_text(m->ast->sources, r), *end = c + src_range_len(r);
     while (c < end) {
-        const char *word = c;
-        while (c < end && is_word(*c))
-            c++;
-        for (size_t i = 0; i < UTIL_COUNT(words); i++)
-            if ((size_t)(c - word) == strlen(words[i]) && memcmp(word, words[i], strlen(words[i])) == 0)
-                return true;
-        c += c == word;
+        size_t len = util_word_length(c, end);
+        if (UTIL_AMONG(c, len, words))
+            return true;
+        c += len ? len : 1;
     }
     return false;
 }

@@ -6,10 +6,7 @@
 bool move_matrix_member(const char *name)
 {
     static const char *const list[] = {"m", "n", "mb", "nb", "mt", "nt", "p", "q"};
-    for (size_t i = 0; i < UTIL_COUNT(list); i++)
-        if (strcmp(list[i], name) == 0)
-            return true;
-    return false;
+    return UTIL_AMONG(name, strlen(name), list);
 }
 
 static bool is_ours(const char *type)

@@ -1,7 +1,6 @@
 /* Globals: what the constructor takes, how it is kept, what the header says. */
 #include "plan_impl.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* ---- types in the header ----------------------------------------------------------------- */
@@ -14,12 +13,7 @@ static bool known_word(const char *word, size_t len)
         "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
         "intptr_t", "uintptr_t", "intmax_t", "uintmax_t", "elem_t", "real_t",
     };
-    if (len > 4 && strncmp(word, "dag_", 4) == 0)
-        return true;
-    for (size_t i = 0; i < UTIL_COUNT(words); i++)
-        if (strlen(words[i]) == len && strncmp(words[i], word, len) == 0)
-            return true;
-    return false;
+    return (len > 4 && strncmp(word, "dag_", 4) == 0) || UTIL_AMONG(word, len, words);
 }
 
 typedef struct type_words {
@@ -31,23 +25,15 @@ typedef struct type_words {
     bool strange;               /* anything but names, blanks and stars */
 } type_words;
 
-static size_t word_len(const char *at)
-{
-    size_t len = 0;
-    while (isalnum((unsigned char)at[len]) || at[len] == '_')
-        len++;
-    return len;
-}
-
 static type_words scan_type(const char *type)
 {
     type_words t = {0};
     for (const char *at = type; *at;) {
-        size_t len = word_len(at);
+        size_t len = util_word_length(at, NULL);
         if (len == 6 && strncmp(at, "struct", 6) == 0) {
             at += 6 + strspn(at + 6, " ");
             t.tag = at;
-            t.tag_len = len = word_len(at);
+            t.tag_len = len = util_word_length(at, NULL);
         } else if (len > 0) {
             t.unknown += !known_word(at, len);
             t.elem |= len == 6 && (strncmp(at, "elem_t", 6) == 0 || strncmp(at, "real_t", 6) == 0);

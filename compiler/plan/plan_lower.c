@@ -37,10 +37,7 @@ static const char *const own_names[] = {
 
 const char *plan_clear_name(builder *b, const char *name)
 {
-    for (size_t i = 0; i < UTIL_COUNT(own_names); i++)
-        if (strcmp(name, own_names[i]) == 0)
-            return arena_printf(b->a, "%s_", name);
-    return name;
+    return UTIL_AMONG(name, strlen(name), own_names) ? arena_printf(b->a, "%s_", name) : name;
 }
 
 static bool taken(const plan_class *cls, const plan_nest *nest, const char *name)

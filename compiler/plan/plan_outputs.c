@@ -1,8 +1,6 @@
 /* What an instance hands on: successors, stores, [dynamic] guards. */
 #include "plan_impl.h"
 
-#include <string.h>
-
 /* ---- regions ----------------------------------------------------------------------------- */
 
 /* 0: none was written. */

@@ -79,18 +79,11 @@ void sema_fixit_guess(sema *s, src_range where, const util_guess *g)
 void sema_refuse(sema *s, src_range where, const char *fmt, ...)
 {
     sema_info *info = s->info;
-    if (info->n_refusals == s->cap_refusals) {
-        s->cap_refusals = s->cap_refusals ? 2 * s->cap_refusals : 8;
-        s->refusals = util_realloc(s->refusals, s->cap_refusals * sizeof(*s->refusals));
-    }
-    text t = {0};
+    UTIL_ROOM(s->refusals, info->n_refusals, s->cap_refusals);
     va_list ap;
     va_start(ap, fmt);
-    text_vprintf(&t, fmt, ap);
+    s->refusals[info->n_refusals++] = (sema_refusal){where, arena_vprintf(s->arena, fmt, ap)};
     va_end(ap);
-    s->refusals[info->n_refusals++] =
-        (sema_refusal){where, arena_strndup(s->arena, text_str(&t), t.len)};
-    text_free(&t);
 }
 
 sema_scope scope_of_class(const sema *s, sema_class *c)

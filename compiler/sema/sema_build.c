@@ -2,7 +2,6 @@
 #include "sema_ctx.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- C types ----------------------------------------------------------------------------- */
@@ -25,17 +24,7 @@ static const char *normalize_type(sema *s, const char *type)
         word = *c != '*';
         text_putc(&t, *c);
     }
-    const char *copy = arena_strndup(s->arena, text_str(&t), t.len);
-    text_free(&t);
-    return copy;
-}
-
-static bool is_among(const char *word, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(word, list[i]) == 0)
-            return true;
-    return false;
+    return text_take(&t, s->arena);
 }
 
 static sema_global_kind kind_of_type(const char *t)
@@ -53,9 +42,9 @@ static sema_global_kind kind_of_type(const char *t)
     };
     if (strncmp(t, "const ", 6) == 0)
         t += 6;
-    if (is_among(t, ints, UTIL_COUNT(ints)))
+    if (UTIL_AMONG(t, strlen(t), ints))
         return SEMA_INT;
-    if (is_among(t, reals, UTIL_COUNT(reals)))
+    if (UTIL_AMONG(t, strlen(t), reals))
         return SEMA_REAL;
     if (strcmp(t, "dag_matrix *") == 0)
         return SEMA_MATRIX;

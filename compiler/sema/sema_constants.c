@@ -20,11 +20,6 @@ static piece prologue_of(const sema *s)
     return (piece){begin, begin + src_range_len(s->ast->prologue->text)};
 }
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Skips blanks, comments, and lines that go on. */
 static const char *skip(const char *c, const char *end)
 {
@@ -49,7 +44,7 @@ static bool at_word(piece all, const char *c, const char *word)
 {
     size_t n = strlen(word);
     return (size_t)(all.end - c) >= n && memcmp(c, word, n) == 0 &&
-           (c == all.begin || !is_word(c[-1])) && (c + n == all.end || !is_word(c[n]));
+           (c == all.begin || !util_is_word(c[-1])) && (c + n == all.end || !util_is_word(c[n]));
 }
 
 /* The end of a line that may go on behind backslashes. */
@@ -104,8 +99,7 @@ static definition in_enumeration(piece all, const char *c, const char *name)
     size_t before_len = 0;
     for (c = skip(c + 1, all.end); c < all.end && *c != '}'; c = skip(c, all.end)) {
         const char *word = c;
-        while (c < all.end && is_word(*c))
-            c++;
+        c += util_word_length(c, all.end);
         if (c == word)
             return (definition){0};
         definition d = {.before = before, .before_len = before_len,
@@ -186,12 +180,11 @@ static int64_t read_atom(reader *r)
         v = strtoll(r->c, &end, 0);
         while (end < r->end && strchr("uUlL", *end))
             end++;
-        r->failed = end > r->end || (end < r->end && (is_word(*end) || *end == '.'));
+        r->failed = end > r->end || (end < r->end && (util_is_word(*end) || *end == '.'));
         r->c = end;
-    } else if (is_word(c)) {
+    } else if (util_is_word(c)) {
         const char *word = r->c;
-        while (r->c < r->end && is_word(*r->c))
-            r->c++;
+        r->c += util_word_length(r->c, r->end);
         v = value_of(r->all, word, (size_t)(r->c - word), r->depth, &r->failed);
     } else {
         r->failed = true;

@@ -1,7 +1,6 @@
 /* Names and values in expressions. */
 #include "sema_ctx.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- constants --------------------------------------------------------------------------- */
@@ -420,10 +419,7 @@ size_t sema_push_indices(sema *s, const sema_scope *sc, const ast_indices *list)
                             "local index '%s' is declared twice", x->name.text);
                 break;
             }
-        if (s->n_indices == s->cap_indices) {
-            s->cap_indices = s->cap_indices ? 2 * s->cap_indices : 8;
-            s->indices = util_realloc(s->indices, s->cap_indices * sizeof(*s->indices));
-        }
+        UTIL_ROOM(s->indices, s->n_indices, s->cap_indices);
         sema_ref hidden = sema_find_name(s, sc, x->name.text);
         if (hidden.kind == SEMA_REF_LOCAL || hidden.kind == SEMA_REF_GLOBAL)
             sema_report(s, CHECK_SHADOW, x->name.range, "local index '%s' hides a %s of that name",

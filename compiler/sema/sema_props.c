@@ -95,10 +95,7 @@ static bool only_checked(const char *name)
         "dc", "count_deps", "mask_deps", "immediate", "layout", "layout_data", "layout_remote",
         "count", "count_data", "count_remote", "displ", "displ_data", "displ_remote",
     };
-    for (size_t i = 0; i < UTIL_COUNT(list); i++)
-        if (strcmp(list[i], name) == 0)
-            return true;
-    return false;
+    return UTIL_AMONG(name, strlen(name), list);
 }
 
 static const char *place_name(unsigned places)
@@ -359,10 +356,8 @@ static void check_termdet(sema *s, const ast_prop *p)
     static const char *const values[] = {"local", "dynamic", "user-triggered"};
     const char *word = p->value && p->value->kind == AST_STRING ? p->value->u.string.text :
                        p->value && p->value->kind == AST_NAME ? p->value->u.name : "";
-    for (size_t i = 0; i < UTIL_COUNT(values); i++)
-        if (strcmp(values[i], word) == 0)
-            return;
-    bad_value(s, p, "\"local\", \"dynamic\" or \"user-triggered\"");
+    if (!UTIL_AMONG(word, strlen(word), values))
+        bad_value(s, p, "\"local\", \"dynamic\" or \"user-triggered\"");
 }
 
 /* The bound; sema_resolve looks into it. */

@@ -235,10 +235,7 @@ static bool is_c_keyword(const char *name)
         "typedef", "union", "unsigned", "void", "volatile", "while", "class", "this", "template",
         "new", "delete", "namespace", "operator", "private", "public", "try", "catch", "throw",
     };
-    for (size_t i = 0; i < UTIL_COUNT(words); i++)
-        if (strcmp(words[i], name) == 0)
-            return true;
-    return false;
+    return UTIL_AMONG(name, strlen(name), words);
 }
 
 static bool ends_with(const char *name, const char *suffix)

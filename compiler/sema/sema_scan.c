@@ -67,10 +67,7 @@ static void add_ref(ref_list *l, sema_ref r)
     for (size_t i = 0; i < l->n; i++)
         if (l->refs[i].kind == r.kind && l->refs[i].u.global == r.u.global)
             return;
-    if (l->n == l->cap) {
-        l->cap = l->cap ? 2 * l->cap : 8;
-        l->refs = util_realloc(l->refs, l->cap * sizeof(*l->refs));
-    }
+    UTIL_ROOM(l->refs, l->n, l->cap);
     l->refs[l->n++] = r;
 }
 
@@ -82,10 +79,7 @@ typedef struct word_list {
 
 static void add_word(sema *s, word_list *l, const char *word, size_t len)
 {
-    if (l->n == l->cap) {
-        l->cap = l->cap ? 2 * l->cap : 64;
-        l->items = util_realloc(l->items, l->cap * sizeof(*l->items));
-    }
+    UTIL_ROOM(l->items, l->n, l->cap);
     l->items[l->n++] = names_intern(s->info->words, word, len);
 }
 
@@ -119,11 +113,6 @@ bool sema_mentions(const sema_info *info, const sema_text *said, const char *wor
     return name && (has_word(said, name) || has_word(&info->macros, name));
 }
 
-static bool is_word_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* A macro mentions what its text mentions; each is looked at once per scan. */
 static void queue_macro(sema *s, const char *word, size_t len)
 {
@@ -147,12 +136,10 @@ static const char *next_word(const char **c, const char *end, size_t *len, bool 
             *c = next;
             continue;
         }
-        if (is_word_char(**c)) {
-            const char *word = *c;
-            while (*c < end && is_word_char(**c))
-                ++*c;
-            *len = (size_t)(*c - word);
-            return word;
+        if (util_is_word(**c)) {
+            *len = util_word_length(*c, end);
+            *c += *len;
+            return *c - *len;
         }
         if (!isspace((unsigned char)**c))
             *member = **c == '.' || (**c == '>' && (*c)[-1] == '-');
@@ -229,9 +216,7 @@ static void read_macro(sema *s, const char *c, const char *end, word_list *words
     c = skip_blanks(c + 1, end);
     if (end - c < 7 || strncmp(c, "define", 6) != 0)
         return;
-    const char *name = skip_blanks(c + 6, end), *after = name;
-    while (after < end && is_word_char(*after))
-        after++;
+    const char *name = skip_blanks(c + 6, end), *after = name + util_word_length(name, end);
     if (after == name)
         return;
     sema_macro *m = arena_alloc(s->arena, sizeof(*m));

@@ -53,6 +53,22 @@ const ast_local *ast_find_local(const ast_class *cls, const char *name)
     return NULL;
 }
 
+const ast_global *ast_find_global(const ast_file *file, const char *name)
+{
+    for (size_t i = 0; i < file->n_globals; i++)
+        if (strcmp(file->globals[i]->name.text, name) == 0)
+            return file->globals[i];
+    return NULL;
+}
+
+const ast_class *ast_find_class(const ast_file *file, const char *name)
+{
+    for (size_t i = 0; i < file->n_classes; i++)
+        if (strcmp(file->classes[i]->name.text, name) == 0)
+            return file->classes[i];
+    return NULL;
+}
+
 const ast_flow *ast_find_flow(const ast_class *cls, const char *name)
 {
     for (size_t i = 0; i < cls->n_flows; i++)

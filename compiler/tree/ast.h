@@ -401,6 +401,8 @@ const char *ast_flow_kind_text(ast_flow_kind kind);     /* "RW" */
 const ast_prop *ast_find_prop(const ast_props *props, const char *name);
 const ast_local *ast_find_local(const ast_class *cls, const char *name);
 const ast_flow *ast_find_flow(const ast_class *cls, const char *name);
+const ast_global *ast_find_global(const ast_file *file, const char *name);
+const ast_class *ast_find_class(const ast_file *file, const char *name);
 
 /* Calls fn for each direct subexpression. */
 typedef void ast_expr_fn(const ast_expr *e, void *arg);

@@ -1,8 +1,6 @@
 /* --emit=ast: the tree as an indented listing, one node per line. */
 #include "ast.h"
 
-#include <string.h>
-
 typedef struct dumper {
     const ast_file *file;
     text *out;
@@ -23,10 +21,7 @@ static void put_range(dumper *d, src_range r)
 static void line(dumper *d, const ast_node *n, const char *fmt, ...)
 {
     text_printf(d->out, "%*s", 2 * d->depth, "");
-    va_list ap;
-    va_start(ap, fmt);
-    text_vprintf(d->out, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(d->out, fmt);
     if (n)
         put_range(d, n->range);
     text_putc(d->out, '\n');

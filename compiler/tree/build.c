@@ -16,10 +16,7 @@ ast_list *ast_list_add(ast_list *l, void *item)
         l = ast_list_new();
     if (!item)
         return l;
-    if (l->n == l->cap) {
-        l->cap = l->cap ? 2 * l->cap : 4;
-        l->items = util_realloc(l->items, l->cap * sizeof(*l->items));
-    }
+    UTIL_ROOM(l->items, l->n, l->cap);
     l->items[l->n++] = item;
     return l;
 }

@@ -15,13 +15,10 @@ static void check_stored(verify_model *m, const verify_class *c, const sema_flow
     verify_claim claim = {CLAIM_NO_SHAPE, .flow = flow};
     if (isl_set_is_empty(fresh) == isl_bool_false && verify_smallest(m, isl_set_copy(fresh), &w) &&
         verify_confirmed(m, &w, verify_at(&claim, &w, w.n_at))) {
-        text task = {0};
-        verify_put_instance(&task, c, w.at);
         if (verify_report(m, "untyped-buffer", flow->ast->name.range, params, VERIFY_GRAVE,
                           "the buffer of %s.%s has no shape: it is stored nowhere, and no [type] "
-                          "says what it looks like", text_str(&task), flow->name))
+                          "says what it looks like", verify_instance(m, c, w.at), flow->name))
             verify_report_end(m, params, &w);
-        text_free(&task);
     }
     isl_set_free(params);
     isl_set_free(fresh);

@@ -101,10 +101,8 @@ const char *verify_command(verify_model *m)
     put_word(&t, text_str(&values));
     text_putc(&t, ' ');
     put_word(&t, src_name(m->file->sources, m->file->file));
-    m->command = arena_strndup(m->arena, text_str(&t), t.len);
-    text_free(&t);
     text_free(&values);
-    return m->command;
+    return m->command = text_take(&t, m->arena);
 }
 
 void verify_report_doubts(verify_model *m)

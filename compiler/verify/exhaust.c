@@ -1,11 +1,9 @@
 /* The checks on the graph of given parameter values, task by task. */
 #include "exhaust.h"
 
-#include "checks.h"
 #include "order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- reporting ------------------------------------------------------------------------------- */
 
@@ -30,10 +28,16 @@ static bool fresh(exhaust *x, const sema_edge *e, int check)
 
 enum { SPACE, BOUNDS, REMOTE, MATCH, TWICE, GAP, OVERLAP, NULLS, RACE, SHAPE };
 
-static void put_target(const exhaust *x, const concrete_ref *r, text *out)
+static const char *task_text(const exhaust *x, uint32_t t)
 {
-    verify_put_tuple(out, r->edge->call->target.text, x->g->values + r->first_value,
-                     r->edge->call->n_args);
+    text name = {0};
+    concrete_put_task(x->g, t, &name);
+    return text_take(&name, x->m->arena);
+}
+
+static const char *target_text(const exhaust *x, const concrete_ref *r)
+{
+    return verify_tuple(x->m, r->edge->call->target.text, x->g->values + r->first_value, r->edge->call->n_args);
 }
 
 static void finish(exhaust *x)
@@ -55,10 +59,7 @@ static bool say(exhaust *x, const char *check, src_range where, verify_weight we
                 const char *fmt, ...)
 {
     text t = {0};
-    va_list ap;
-    va_start(ap, fmt);
-    text_vprintf(&t, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(&t, fmt);
     bool reported = verify_report(x->m, check, where, x->m->facts, weight, "%s", text_str(&t));
     text_free(&t);
     return reported;
@@ -72,19 +73,14 @@ static void check_space(exhaust *x, const concrete_ref *r)
     if (r->edge->end != SEMA_END_TASK || r->target != CONCRETE_NONE || may_not_be ||
         !fresh(x, r->edge, SPACE))
         return;
-    text task = {0}, target = {0};
     bool sends = r->edge->dir == AST_OUT;
-    concrete_put_task(x->g, r->task, &task);
-    put_target(x, r, &target);
     if (sends ? say(x, "out-of-space", place_of(r->edge), VERIFY_LAX,
-                    "%s sends %s to %s, which does not exist", text_str(&task),
-                    r->edge->flow->name, text_str(&target))
+                    "%s sends %s to %s, which does not exist", task_text(x, r->task),
+                    r->edge->flow->name, target_text(x, r))
               : say(x, "out-of-space", place_of(r->edge), VERIFY_GRAVE,
-                    "%s.%s waits for %s, which does not exist", text_str(&task),
-                    r->edge->flow->name, text_str(&target)))
+                    "%s.%s waits for %s, which does not exist", task_text(x, r->task),
+                    r->edge->flow->name, target_text(x, r)))
         finish(x);
-    text_free(&task);
-    text_free(&target);
 }
 
 static int64_t size_of(const exhaust *x, const sema_global *g, const char *field)
@@ -113,15 +109,10 @@ static void check_placement(exhaust *x, uint32_t t)
     if (call->n_args > UTIL_COUNT(at) || !concrete_args(x->g, t, call, at) ||
         !is_outside(x, cls->placement, at, call->n_args) || !fresh_call(x, call, BOUNDS))
         return;
-    text task = {0}, element = {0};
-    concrete_put_task(x->g, t, &task);
-    verify_put_tuple(&element, cls->placement->name, at, call->n_args);
     if (say(x, "out-of-bounds", call->node.range, VERIFY_GRAVE,
-            "%s is placed at %s, which is outside '%s'", text_str(&task), text_str(&element),
-            cls->placement->name))
+            "%s is placed at %s, which is outside '%s'", task_text(x, t),
+            verify_tuple(x->m, cls->placement->name, at, call->n_args), cls->placement->name))
         finish(x);
-    text_free(&task);
-    text_free(&element);
 }
 
 static void check_memory(exhaust *x, const concrete_ref *r)
@@ -131,23 +122,18 @@ static void check_memory(exhaust *x, const concrete_ref *r)
         return;
     const int64_t *at = x->g->values + r->first_value;
     const char *verb = e->dir == AST_IN ? "reads" : "is stored to";
-    text task = {0}, target = {0};
-    concrete_put_task(x->g, r->task, &task);
-    put_target(x, r, &target);
     bool outside = is_outside(x, e->target, at, e->call->n_args);
     if (outside && fresh(x, e, BOUNDS) &&
         say(x, "out-of-bounds", place_of(e), VERIFY_GRAVE, "%s.%s %s %s, which is outside '%s'",
-            text_str(&task), e->flow->name, verb, text_str(&target), e->target->name))
+            task_text(x, r->task), e->flow->name, verb, target_text(x, r), e->target->name))
         finish(x);
     int64_t there = outside ? -1 : verify_rank_of(x->values, e->target, at, e->call->n_args);
     int64_t here = there < 0 ? -1 : exhaust_rank(x, r->task);
     if (here >= 0 && here != there && fresh(x, e, REMOTE) &&
         say(x, "remote-memory", place_of(e), VERIFY_GRAVE,
-            "%s.%s %s %s, which is on rank %lld; the task runs on rank %lld", text_str(&task),
-            e->flow->name, verb, text_str(&target), (long long)there, (long long)here))
+            "%s.%s %s %s, which is on rank %lld; the task runs on rank %lld", task_text(x, r->task),
+            e->flow->name, verb, target_text(x, r), (long long)there, (long long)here))
         finish(x);
-    text_free(&task);
-    text_free(&target);
 }
 
 int64_t exhaust_rank(exhaust *x, uint32_t task)
@@ -164,52 +150,40 @@ int64_t exhaust_rank(exhaust *x, uint32_t task)
 
 static void report_gap(exhaust *x, uint32_t t, const sema_flow *flow)
 {
-    text task = {0};
-    concrete_put_task(x->g, t, &task);
     if (fresh(x, &flow->edges[0], GAP) &&
         say(x, "input-gap", flow->ast->name.range, VERIFY_GRAVE, "%s.%s has no input",
-            text_str(&task), flow->name))
+            task_text(x, t), flow->name))
         finish(x);
-    text_free(&task);
 }
 
 static void report_overlap(exhaust *x, uint32_t t, const sema_edge *a, const sema_edge *b)
 {
-    text task = {0};
-    concrete_put_task(x->g, t, &task);
     if (fresh(x, b, OVERLAP) &&
         say(x, "input-overlap", b->dep->node.range, VERIFY_GRAVE, "%s.%s has two inputs",
-            text_str(&task), b->flow->name)) {
+            task_text(x, t), b->flow->name)) {
         diag_note(x->m->d, a->dep->node.range, "the first one is here");
         finish(x);
     }
-    text_free(&task);
 }
 
 static void report_null(exhaust *x, uint32_t t, const sema_edge *null, const sema_edge *out)
 {
-    text task = {0};
-    concrete_put_task(x->g, t, &task);
     if (fresh(x, out, NULLS) &&
         say(x, "null-forward", out->dep->node.range, VERIFY_GRAVE, "%s.%s is NULL and is %s '%s'",
-            text_str(&task), out->flow->name,
+            task_text(x, t), out->flow->name,
             out->end == SEMA_END_MEMORY ? "stored to" : "sent to", out->call->target.text)) {
         diag_note(x->m->d, null->call->node.range, "it becomes NULL here");
         finish(x);
     }
-    text_free(&task);
 }
 
 static void report_shapeless(exhaust *x, uint32_t t, const sema_flow *flow)
 {
-    text task = {0};
-    concrete_put_task(x->g, t, &task);
     if (flow->n_edges > 0 && fresh(x, &flow->edges[0], SHAPE) &&
         say(x, "untyped-buffer", flow->ast->name.range, VERIFY_GRAVE,
             "the buffer of %s.%s has no shape: it is stored nowhere, and no [type] says what it "
-            "looks like", text_str(&task), flow->name))
+            "looks like", task_text(x, t), flow->name))
         finish(x);
-    text_free(&task);
 }
 
 static void check_flow(exhaust *x, uint32_t t, const sema_flow *flow)
@@ -279,42 +253,32 @@ static size_t collect_arcs(const concrete_graph *g, ast_dir dir, arc *arcs)
 
 static void report_twice(exhaust *x, const arc *a, const arc *b)
 {
-    text from = {0}, to = {0};
     bool out = b->ref->edge->dir == AST_OUT;
     bool data = b->to_flow->ast->kind != AST_CTL;
-    concrete_put_task(x->g, a->from, &from);
-    concrete_put_task(x->g, a->to, &to);
     if ((out || !data) && fresh(x, b->ref->edge, TWICE) &&
         (out ? say(x, "duplicate-edge", place_of(b->ref->edge), VERIFY_GRAVE,
-                   "%s sends %s twice to %s.%s", text_str(&from), a->from_flow->name,
-                   text_str(&to), a->to_flow->name)
+                   "%s sends %s twice to %s.%s", task_text(x, a->from), a->from_flow->name,
+                   task_text(x, a->to), a->to_flow->name)
              : say(x, "duplicate-edge", place_of(b->ref->edge), VERIFY_GRAVE,
-                   "%s.%s waits twice for %s of %s", text_str(&to), a->to_flow->name,
-                   a->from_flow->name, text_str(&from)))) {
+                   "%s.%s waits twice for %s of %s", task_text(x, a->to), a->to_flow->name,
+                   a->from_flow->name, task_text(x, a->from)))) {
         if (a->ref->edge != b->ref->edge)
             diag_note(x->m->d, place_of(a->ref->edge), "the first time is here");
         finish(x);
     }
-    text_free(&from);
-    text_free(&to);
 }
 
 static void report_mismatch(exhaust *x, const arc *a, bool sent)
 {
     if ((sent && a->ref->edge->dynamic) || !fresh(x, a->ref->edge, MATCH))
         return;
-    text from = {0}, to = {0};
-    concrete_put_task(x->g, a->from, &from);
-    concrete_put_task(x->g, a->to, &to);
     if (sent ? say(x, "edge-mismatch", place_of(a->ref->edge), VERIFY_GRAVE,
-                   "%s sends %s to %s.%s, but that flow does not wait for it", text_str(&from),
-                   a->from_flow->name, text_str(&to), a->to_flow->name)
+                   "%s sends %s to %s.%s, but that flow does not wait for it", task_text(x, a->from),
+                   a->from_flow->name, task_text(x, a->to), a->to_flow->name)
              : say(x, "edge-mismatch", place_of(a->ref->edge), VERIFY_GRAVE,
-                   "%s.%s waits for %s of %s, but that task does not send it", text_str(&to),
-                   a->to_flow->name, a->from_flow->name, text_str(&from)))
+                   "%s.%s waits for %s of %s, but that task does not send it", task_text(x, a->to),
+                   a->to_flow->name, a->from_flow->name, task_text(x, a->from)))
         finish(x);
-    text_free(&from);
-    text_free(&to);
 }
 
 static void check_arcs(exhaust *x)

@@ -6,12 +6,6 @@ static bool is_input(const verify_edge *e)
     return e->sema->dir == AST_IN;
 }
 
-static void put_flow_instance(text *msg, const verify_edge *e, const verify_witness *w)
-{
-    verify_put_instance(msg, e->cls, w->at);
-    text_printf(msg, ".%s", e->sema->flow->name);
-}
-
 static isl_set *under_facts(verify_model *m, isl_set *set)
 {
     return isl_set_intersect_params(set, isl_set_copy(m->facts));
@@ -35,10 +29,8 @@ static bool check_gap(verify_model *m, const verify_class *c, const sema_flow *f
     if (empty == isl_bool_false && c->exact && verify_wants(m, "input-gap") &&
         verify_smallest(m, isl_set_copy(rest), &w) &&
         verify_confirmed(m, &w, &(verify_claim){CLAIM_NO_INPUT, .flow = flow, .here = w.at})) {
-        text msg = {0};
-        verify_put_instance(&msg, c, w.at);
         if (verify_report(m, "input-gap", flow->ast->name.range, params, VERIFY_GRAVE,
-                          "%s.%s has no input", text_str(&msg), flow->name)) {
+                          "%s.%s has no input", verify_instance(m, c, w.at), flow->name)) {
             text guard = {0};
             isl_set *gist = isl_set_gist(isl_set_copy(rest), under_facts(m, isl_set_copy(c->space)));
             if (verify_put_condition(&guard, gist, c))
@@ -48,7 +40,6 @@ static bool check_gap(verify_model *m, const verify_class *c, const sema_flow *f
             text_free(&guard);
             verify_report_end(m, params, &w);
         }
-        text_free(&msg);
     }
     isl_set_free(params);
     isl_set_free(rest);
@@ -62,14 +53,11 @@ static void report_overlap(verify_model *m, const verify_edge *a, const verify_e
     isl_set *params = isl_set_params(isl_set_copy(both));
     verify_claim claim = {CLAIM_BOTH, .edge = a->sema, .second = b->sema};
     if (verify_smallest(m, both, &w) && verify_confirmed(m, &w, verify_at(&claim, &w, w.n_at))) {
-        text msg = {0};
-        put_flow_instance(&msg, a, &w);
         if (verify_report(m, "input-overlap", b->sema->dep->node.range, params, VERIFY_GRAVE,
-                          "%s has two inputs", text_str(&msg))) {
+                          "%s.%s has two inputs", verify_instance(m, a->cls, w.at), a->sema->flow->name)) {
             diag_note(m->d, a->sema->dep->node.range, "the first one is here");
             verify_report_end(m, params, &w);
         }
-        text_free(&msg);
     }
     isl_set_free(params);
 }
@@ -116,16 +104,13 @@ static void check_null(verify_model *m, const verify_edge *null, const verify_ed
     verify_claim claim = {CLAIM_BOTH, .edge = null->sema, .second = out->sema};
     if (isl_set_is_empty(both) == isl_bool_false && verify_smallest(m, isl_set_copy(both), &w) &&
         verify_confirmed(m, &w, verify_at(&claim, &w, w.n_at))) {
-        text msg = {0};
-        put_flow_instance(&msg, null, &w);
         bool store = out->sema->end == SEMA_END_MEMORY;
         if (verify_report(m, "null-forward", out->sema->dep->node.range, params, VERIFY_GRAVE,
-                          "%s is NULL and is %s '%s'", text_str(&msg),
-                          store ? "stored to" : "sent to", out->sema->call->target.text)) {
+                          "%s.%s is NULL and is %s '%s'", verify_instance(m, null->cls, w.at),
+                          null->sema->flow->name, store ? "stored to" : "sent to", out->sema->call->target.text)) {
             diag_note(m->d, null->sema->call->node.range, "it becomes NULL here");
             verify_report_end(m, params, &w);
         }
-        text_free(&msg);
     }
     isl_set_free(params);
     isl_set_free(both);

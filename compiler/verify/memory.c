@@ -9,7 +9,6 @@
 #include "checks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct proof {
     verify_model *m;
@@ -35,10 +34,7 @@ static bool fails(proof *p, src_range where, const char *fmt, ...) UTIL_PRINTF(3
 
 static bool fails(proof *p, src_range where, const char *fmt, ...)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    text_vprintf(&p->why, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(&p->why, fmt);
     p->where = where;
     return false;
 }

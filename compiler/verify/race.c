@@ -236,17 +236,13 @@ static bool check_same_task(verify_model *m, const verify_edge *a, const verify_
                verify_confirmed(m, &w, verify_at(&claim, &w, a->cls->sema->n_params));
     if (bad) {
         isl_set *params = isl_map_params(isl_map_copy(both));
-        text task = {0}, element = {0};
         size_t n = a->cls->sema->n_params;
-        verify_put_instance(&task, a->cls, w.at);
-        verify_put_tuple(&element, a->sema->target->name, w.at + n, a->sema->call->n_args);
         if (verify_report(m, "write-race", b->sema->call->node.range, params, VERIFY_GRAVE,
-                          "%s stores to %s twice", text_str(&task), text_str(&element))) {
+                          "%s stores to %s twice", verify_instance(m, a->cls, w.at),
+                          verify_tuple(m, a->sema->target->name, w.at + n, a->sema->call->n_args))) {
             diag_note(m->d, a->sema->call->node.range, "the other store is here");
             verify_report_end(m, params, &w);
         }
-        text_free(&task);
-        text_free(&element);
         isl_set_free(params);
     }
     isl_map_free(both);

@@ -50,23 +50,18 @@ static void report_remote(verify_model *m, const verify_edge *e, isl_map *away)
     verify_claim claim = {CLAIM_BOTH, .edge = e->sema};
     if (verify_smallest_element(m, away, e->sema->call, g, &w) &&
         verify_confirmed(m, &w, verify_at(&claim, &w, e->cls->sema->n_params))) {
-        text task = {0}, element = {0};
-        verify_put_instance(&task, e->cls, w.at);
-        verify_put_tuple(&element, g->name, w.at + e->cls->sema->n_params,
-                         e->sema->call->n_args);
+        const char *element = verify_tuple(m, g->name, w.at + e->cls->sema->n_params, e->sema->call->n_args);
         bool certain = g->kind == SEMA_MATRIX && e->exact;
         if (verify_report(m, "remote-memory", e->sema->call->node.range, params,
                           certain ? VERIFY_GRAVE : VERIFY_DOUBT,
-                          "%s.%s %s %s, which %s on another rank", text_str(&task),
+                          "%s.%s %s %s, which %s on another rank", verify_instance(m, e->cls, w.at),
                           e->sema->flow->name,
-                          e->sema->dir == AST_IN ? "reads" : "is stored to", text_str(&element),
+                          e->sema->dir == AST_IN ? "reads" : "is stored to", element,
                           certain ? "is" : "may be")) {
             diag_note(m->d, e->cls->sema->ast->placement->node.range,
                       "the tasks of '%s' are placed here", e->cls->sema->name);
             verify_report_end(m, params, &w);
         }
-        text_free(&task);
-        text_free(&element);
     }
     isl_set_free(params);
 }

@@ -64,16 +64,11 @@ static bool check_shared(verify_model *m, const verify_pairs *pairs, const verif
                   !verify_ordered(m, pairs, isl_map_reverse(isl_map_copy(both)), false) &&
                   verify_smallest_pair(m, isl_map_copy(both), &w);
     if (shared) {
-        text a = {0}, b = {0};
-        const verify_class *c = verify_class_of(m, writer->to->cls);
-        verify_put_instance(&a, c, w.at);
-        verify_put_instance(&b, verify_class_of(m, user->to->cls), w.at + c->sema->n_params);
+        const verify_class *c = verify_class_of(m, writer->to->cls), *other = verify_class_of(m, user->to->cls);
         const verify_edge *e = writer->n_ins ? writer->ins[0] : writer->outs[0];
         diag_report(m->d, verify_check(m, "rename"), e->sema->call->node.range,
-                    "%s.%s may write to a copy: %s.%s uses the same value", text_str(&a),
-                    writer->to->name, text_str(&b), user->to->name);
-        text_free(&a);
-        text_free(&b);
+                    "%s.%s may write to a copy: %s.%s uses the same value", verify_instance(m, c, w.at),
+                    writer->to->name, verify_instance(m, other, w.at + c->sema->n_params), user->to->name);
     }
     isl_map_free(both);
     return shared;

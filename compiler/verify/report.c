@@ -29,6 +29,20 @@ void verify_put_instance(text *out, const verify_class *c, const int64_t *at)
     text_putc(out, ')');
 }
 
+const char *verify_instance(const verify_model *m, const verify_class *c, const int64_t *at)
+{
+    text t = {0};
+    verify_put_instance(&t, c, at);
+    return text_take(&t, m->arena);
+}
+
+const char *verify_tuple(const verify_model *m, const char *name, const int64_t *at, size_t n)
+{
+    text t = {0};
+    verify_put_tuple(&t, name, at, n);
+    return text_take(&t, m->arena);
+}
+
 /* ---- severity ------------------------------------------------------------------------------- */
 
 static isl_pw_aff *param_value(const verify_model *m, size_t pos)

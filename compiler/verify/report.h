@@ -63,6 +63,9 @@ bool verify_first_point(verify_model *m, isl_set *set, int64_t *at, size_t n);
 /* "TRSM(m=2, k=0)", and "TRSM(2, 0)" for any tuple. */
 void verify_put_instance(text *out, const verify_class *c, const int64_t *at);
 void verify_put_tuple(text *out, const char *name, const int64_t *at, size_t n);
+/* The same as texts that live as long as the model. */
+const char *verify_instance(const verify_model *m, const verify_class *c, const int64_t *at);
+const char *verify_tuple(const verify_model *m, const char *name, const int64_t *at, size_t n);
 
 /* The check called `name`; it must be registered. */
 const diag_check *verify_check(const verify_model *m, const char *name);

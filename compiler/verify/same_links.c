@@ -130,10 +130,8 @@ static const char *in_common(const same *s, const same_file *f, const char *cls,
 {
     text t = {0};
     same_put_text(s, f, cls, text_str(own), &t);
-    const char *kept = arena_strndup(s->arena, text_str(&t), t.len);
-    text_free(&t);
     text_free(own);
-    return kept;
+    return text_take(&t, s->arena);
 }
 
 const char *same_space_text(const same *s, const same_file *f, const verify_class *c)

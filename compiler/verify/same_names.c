@@ -9,11 +9,6 @@ static const char *intern(const same *s, const char *str, size_t len)
     return names_intern(s->names, str, len);
 }
 
-static bool word_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Splits "CLASS.NAME"; a dot further on belongs to a member. */
 static void split_name(const same *s, const char *str, size_t len, same_rename *r, int side)
 {
@@ -104,9 +99,7 @@ const char *same_name(const same *s, const same_file *f, const char *cls, const 
 
 const char *same_param(const same *s, const same_file *f, const char *name)
 {
-    size_t len = 0;
-    while (word_char(name[len]))
-        len++;
+    size_t len = util_word_length(name, NULL);
     if (!name[len] || (f->number && find(s, 1, NULL, name)))
         return same_name(s, f, NULL, name);
     const char *root = same_name(s, f, NULL, intern(s, name, len));
@@ -119,9 +112,7 @@ const char *same_param(const same *s, const same_file *f, const char *name)
 void same_put_text(const same *s, const same_file *f, const char *cls, const char *str, text *out)
 {
     while (*str) {
-        size_t len = 0;
-        while (word_char(str[len]))
-            len++;
+        size_t len = util_word_length(str, NULL);
         if (len == 0) {
             text_putc(out, *str++);
             continue;

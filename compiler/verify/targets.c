@@ -14,23 +14,20 @@ static void report_out_of_space(verify_model *m, const verify_edge *e, isl_map *
     if (verify_smallest_pair(m, outside, &w) &&
         verify_confirmed(m, &w, verify_at(&claim, &w, e->cls->sema->n_params))) {
         const verify_class *target = verify_class_of(m, e->sema->target_class);
-        text from = {0}, to = {0};
-        verify_put_instance(&from, e->cls, w.at);
-        verify_put_instance(&to, target, w.at + e->cls->sema->n_params);
+        const char *from = verify_instance(m, e->cls, w.at);
+        const char *to = verify_instance(m, target, w.at + e->cls->sema->n_params);
         bool reported =
             sends ? verify_report(m, "out-of-space", where, params, VERIFY_LAX,
-                                  "%s sends %s to %s, which does not exist", text_str(&from),
-                                  e->sema->flow->name, text_str(&to))
+                                  "%s sends %s to %s, which does not exist", from,
+                                  e->sema->flow->name, to)
                   : verify_report(m, "out-of-space", where, params, VERIFY_GRAVE,
-                                  "%s.%s waits for %s, which does not exist", text_str(&from),
-                                  e->sema->flow->name, text_str(&to));
+                                  "%s.%s waits for %s, which does not exist", from,
+                                  e->sema->flow->name, to);
         if (reported) {
             diag_note(m->d, target->sema->ast->head, "the tasks of '%s' are defined here",
                       target->sema->name);
             verify_report_end(m, params, &w);
         }
-        text_free(&from);
-        text_free(&to);
     }
     isl_set_free(params);
 }
@@ -70,19 +67,15 @@ static void report_out_of_bounds(verify_model *m, const verify_edge *e, isl_map 
     verify_claim claim = {CLAIM_OUTSIDE, .edge = e->sema};
     if (verify_smallest_element(m, outside, e->sema->call, e->sema->target, &w) &&
         verify_confirmed(m, &w, verify_at(&claim, &w, e->cls->sema->n_params))) {
-        text task = {0}, element = {0};
-        verify_put_instance(&task, e->cls, w.at);
-        verify_put_tuple(&element, e->sema->target->name, w.at + e->cls->sema->n_params,
-                         e->sema->call->n_args);
+        const char *element = verify_tuple(m, e->sema->target->name, w.at + e->cls->sema->n_params,
+                                           e->sema->call->n_args);
         m->may_assume = true;
         if (verify_report(m, "out-of-bounds", e->sema->call->node.range, params, VERIFY_GRAVE,
-                          "%s.%s %s %s, which is outside '%s'", text_str(&task),
+                          "%s.%s %s %s, which is outside '%s'", verify_instance(m, e->cls, w.at),
                           e->sema->flow->name, e->sema->dir == AST_IN ? "reads" : "is stored to",
-                          text_str(&element), e->sema->target->name))
+                          element, e->sema->target->name))
             verify_report_end(m, params, &w);
         m->may_assume = false;
-        text_free(&task);
-        text_free(&element);
     }
     isl_set_free(params);
 }
@@ -183,17 +176,13 @@ static void report_misplaced(verify_model *m, const verify_class *c, isl_map *ou
     verify_claim claim = {CLAIM_MISPLACED, .cls = c->sema};
     if (verify_smallest_element(m, outside, call, g, &w) &&
         verify_confirmed(m, &w, verify_at(&claim, &w, c->sema->n_params))) {
-        text task = {0}, element = {0};
-        verify_put_instance(&task, c, w.at);
-        verify_put_tuple(&element, g->name, w.at + c->sema->n_params, call->n_args);
+        const char *element = verify_tuple(m, g->name, w.at + c->sema->n_params, call->n_args);
         m->may_assume = true;
         if (verify_report(m, "out-of-bounds", call->node.range, params, VERIFY_GRAVE,
-                          "%s is placed at %s, which is outside '%s'", text_str(&task),
-                          text_str(&element), g->name))
+                          "%s is placed at %s, which is outside '%s'", verify_instance(m, c, w.at),
+                          element, g->name))
             verify_report_end(m, params, &w);
         m->may_assume = false;
-        text_free(&task);
-        text_free(&element);
     }
     isl_set_free(params);
 }

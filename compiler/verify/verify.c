@@ -1,7 +1,6 @@
 /* The order of the proofs. */
 #include "verify.h"
 
-#include "checks.h"
 #include "order.h"
 
 #include <stdlib.h>

@@ -9,16 +9,14 @@
 dag_taskpool *dagi_scale_pool(dag_context *ctx, dag_uplo uplo, int herm, dag_dcomplex alpha,
                               dag_matrix *A)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int, int, int,
-                                          dag_dcomplex) = DAGI_FOUR(scale);
+    DAGI_MAKERS(scale) make[4] = DAGI_FOUR(scale);
     return make[A->prec](ctx, A, uplo == DAG_LOWER, uplo == DAG_UPPER, herm, alpha);
 }
 
 dag_status dag_laset(dag_context *ctx, dag_uplo uplo, dag_dcomplex off, dag_dcomplex diag,
                      dag_matrix *A)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int, int, dag_dcomplex,
-                                          dag_dcomplex) = DAGI_FOUR(laset);
+    DAGI_MAKERS(laset) make[4] = DAGI_FOUR(laset);
     dagi_check c = dagi_check_start(ctx, "dag_laset");
     dagi_check_matrix(&c, "A", A);
     dagi_check_triangle(&c, "A", uplo, true, A);
@@ -69,8 +67,7 @@ static void check_add(dagi_check *c, dag_uplo uplo, dag_trans trans, const dag_m
 static dag_taskpool *add_pool(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
                               dag_matrix *A, dag_dcomplex beta, dag_matrix *B)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, int, dag_trans,
-                                          int, int, dag_dcomplex, dag_dcomplex) = DAGI_FOUR(geadd);
+    DAGI_MAKERS(geadd) make[4] = DAGI_FOUR(geadd);
     if (alpha == 0)
         return dagi_scale_pool(ctx, uplo, 0, beta, B);
     return make[B->prec](ctx, A, B, trans != DAG_NO_TRANS, trans, uplo == DAG_LOWER,

@@ -117,8 +117,7 @@ static dag_status combine(dag_context *ctx, struct norm *o, double *value)
 
 static dag_status run(dag_context *ctx, struct norm *o, double *value)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_norm, int, int, int, int,
-                                          int, double *, int64_t) = DAGI_FOUR(lange);
+    DAGI_MAKERS(lange) make[4] = DAGI_FOUR(lange);
     dag_matrix *a = o->A;
     size_t tiles =
         a->prow < 0 ? 0 : (size_t)((a->mt + a->p) / a->p) * (size_t)((a->nt + a->q) / a->q);

@@ -1,6 +1,7 @@
 /* Batches: how they are divided, and what is done with each matrix. */
 #include "batch/batch.h"
 #include "batch/lanes.h"
+#include "la/numbers.h"
 
 #include <dag/kernels.h>
 
@@ -81,11 +82,6 @@ static int64_t matrix_at(const batch_call *call, int64_t place)
     return call->order != NULL ? call->order[place] : place;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Elements that the QR factorisation of one matrix takes: T, and what its kernel wants. */
 static int64_t room_of(const batch_call *call, int64_t i)
 {
@@ -114,7 +110,7 @@ dag_status batch_plan(batch_call *call, int workers)
         call->room = room_of(call, 0);
     }
     int64_t most = workers > 1 ? (int64_t)workers * EACH : 1;
-    call->tasks = smaller(smaller(most, (int64_t)(all / LEAST) + 1), call->count);
+    call->tasks = dagi_least(dagi_least(most, (int64_t)(all / LEAST) + 1), call->count);
     call->first = malloc((size_t)(call->tasks + 1) * sizeof(*call->first));
     if (call->first == NULL)
         return DAG_ERR_NOMEM;

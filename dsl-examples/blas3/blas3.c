@@ -4,8 +4,6 @@
 #include "op.h"
 #include "outcore/trsm.h"
 
-#include <dag/kernels.h>
-
 #include "symm_L.h"
 #include "symm_R.h"
 #include "syr2k.h"
@@ -57,9 +55,7 @@ static dagi_check check_symm(dagi_entry entry, const struct symm *s)
 
 static dag_taskpool *symm_pool(void *call)
 {
-    static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *, dag_matrix *,
-                                             dag_matrix *, int, int, dag_dcomplex,
-                                             dag_dcomplex) = {DAGI_FOUR(symm_L), DAGI_FOUR(symm_R)};
+    DAGI_MAKERS(symm_L) make[2][4] = {DAGI_FOUR(symm_L), DAGI_FOUR(symm_R)};
     const struct symm *s = call;
     if (s->C->m == 0 || s->C->n == 0 || s->alpha == 0)
         return dagi_scale_pool(s->ctx, DAG_GENERAL, 0, s->beta, s->C);
@@ -144,11 +140,8 @@ static dagi_check check_rank_k(dagi_entry entry, const struct rank_k *r)
 
 static dag_taskpool *rank_k_pool(void *call)
 {
-    static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, dag_matrix *, int64_t, int,
-                                         int, int, dag_dcomplex, dag_dcomplex) = DAGI_FOUR(syrk);
-    static dag_taskpool *(*const two[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                         int64_t, int, int, int, dag_dcomplex, dag_dcomplex) =
-        DAGI_FOUR(syr2k);
+    DAGI_MAKERS(syrk) one[4] = DAGI_FOUR(syrk);
+    DAGI_MAKERS(syr2k) two[4] = DAGI_FOUR(syr2k);
     const struct rank_k *r = call;
     dag_precision p = r->C->prec;
     int64_t kt = op_of(r->trans, r->A).nt;
@@ -247,8 +240,7 @@ static dag_taskpool *triangular_pool(void *call)
 {
     /* [trmm, trsm, trsm with A in place][side]; the first int: 1 for the direction that is natural
      * to the graph */
-    static dag_taskpool *(*const make[3][2][4])(dag_context *, dag_matrix *, dag_matrix *, int, int,
-                                                dag_trans, dag_diag, dag_dcomplex) = {
+    DAGI_MAKERS(trmm_L) make[3][2][4] = {
         {DAGI_FOUR(trmm_L), DAGI_FOUR(trmm_R)}, {DAGI_FOUR(trsm_L), DAGI_FOUR(trsm_R)}, {DAGI_FOUR(trsm_A), {NULL}}};
     const struct triangular *t = call;
     int right = t->side == DAG_RIGHT, turned = t->trans != DAG_NO_TRANS;

@@ -1,12 +1,12 @@
 /* Products of matrices: checks the arguments, picks the graph and the grid. */
 #include "la/cut.h"
 #include "la/direct.h"
+#include "la/numbers.h"
 #include "la/tile.h"
 #include "gemm_impl.h"
 #include "outcore/gemm.h"
 #include "plan.h"
 
-#include <dag/array.h>
 #include <dag/inserted.h>
 
 #include <inttypes.h>
@@ -48,11 +48,6 @@ static dagi_check check_gemm(dagi_entry entry, const struct gemm *g)
     return c;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 enum { PLANS = 256 }; /* that are looked at */
 enum { USUAL_WORKERS = 4 }; /* of a rank, where sums may not depend on them */
 
@@ -68,7 +63,7 @@ static int64_t sums_in_a(const struct gemm *g, int64_t kt)
     const dag_matrix *A = g->A, *C = g->C;
     int64_t across = op_of(g->transa, A).turned ? A->p : A->q, tiles = C->mt * C->nt;
     int64_t workers = (int64_t)workers_of(g) * A->p * A->q;
-    int64_t parts = across * ceil_div(workers, across * tiles);
+    int64_t parts = across * dagi_ceil_div(workers, across * tiles);
     return parts < kt ? parts : kt;
 }
 

@@ -27,9 +27,7 @@ bool dagi_gemm_only_scales(const struct gemm *g)
 
 dag_taskpool *dagi_gemm_in_a(const struct gemm *g, int64_t parts)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          int64_t, int64_t, int, int, dag_trans, dag_trans,
-                                          dag_dcomplex, dag_dcomplex) = DAGI_FOUR(gemm_A);
+    DAGI_MAKERS(gemm_A) make[4] = DAGI_FOUR(gemm_A);
     return make[g->C->prec](g->ctx, g->A, g->B, g->C, op_of(g->transa, g->A).nt, parts,
                             g->transa != DAG_NO_TRANS, g->transb != DAG_NO_TRANS, g->transa,
                             g->transb, g->alpha, g->beta);
@@ -38,9 +36,7 @@ dag_taskpool *dagi_gemm_in_a(const struct gemm *g, int64_t parts)
 /* C and op(B) by columns of tiles. */
 static dag_taskpool *pool_cut(const struct gemm *g, dag_split_desc *desc)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_split *, dag_split *, int64_t,
-                                          int, int, dag_trans, dag_trans, dag_dcomplex,
-                                          dag_dcomplex) = DAGI_FOUR(split_gemm);
+    DAGI_MAKERS(split_gemm) make[4] = DAGI_FOUR(split_gemm);
     struct { dag_split b, c; } *cut = malloc(sizeof *cut);
     dag_taskpool *pool = NULL;
     if (cut == NULL) {
@@ -65,9 +61,7 @@ dag_taskpool *dagi_gemm_in_c(const struct gemm *g)
     dag_split_desc cut;
     if (dagi_gemm_cut(g, &cut))
         return pool_cut(g, &cut);
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          int64_t, int, int, dag_trans, dag_trans, dag_dcomplex,
-                                          dag_dcomplex) = DAGI_FOUR(gemm_C);
+    DAGI_MAKERS(gemm_C) make[4] = DAGI_FOUR(gemm_C);
     return make[g->C->prec](g->ctx, g->A, g->B, g->C, op_of(g->transa, g->A).nt,
                             g->transa != DAG_NO_TRANS, g->transb != DAG_NO_TRANS, g->transa,
                             g->transb, g->alpha, g->beta);
@@ -76,10 +70,7 @@ dag_taskpool *dagi_gemm_in_c(const struct gemm *g)
 dag_taskpool *dagi_gemm_planned(const struct gemm *g, const dag_gemm_plan *plan, dag_array **where,
                              struct dagi_hsumma **groups)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          dag_array *, int64_t, int64_t, int64_t, int64_t, int64_t,
-                                          int, int, dag_trans, dag_trans, dag_dcomplex,
-                                          dag_dcomplex) = DAGI_FOUR(gemm_S);
+    DAGI_MAKERS(gemm_S) make[4] = DAGI_FOUR(gemm_S);
     int64_t kt = op_of(g->transa, g->A).nt;
     *where = NULL;
     (void)dag_kernels_init(NULL);

@@ -1,8 +1,7 @@
 /* The pool of hierarchical SUMMA, and what it goes by: places of relays, operands whose indices are
  * turned. */
 #include "gemm_impl.h"
-
-#include <dag/array.h>
+#include "la/numbers.h"
 
 #include "hsumma.h"
 
@@ -98,23 +97,13 @@ void dagi_hsumma_free(struct dagi_hsumma *h)
     free(h);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* Where things are; P x Q processes make a group. */
 static dag_status place(const struct gemm *g, const dag_gemm_plan *plan, int64_t kt, int P, int Q,
                         struct dagi_hsumma *h)
 {
     const dag_shape none = {0, 0, 1};
-    int64_t mt = g->C->mt, nt = g->C->nt, down = ceil_div(least(plan->p, mt), P),
-            across = ceil_div(least(plan->q, nt), Q);
+    int64_t mt = g->C->mt, nt = g->C->nt, down = dagi_ceil_div(dagi_least(plan->p, mt), P),
+            across = dagi_ceil_div(dagi_least(plan->q, nt), Q);
     dag_status status = dag_array_new(g->ctx, 2, (int64_t[]){mt, nt}, (int[]){plan->p, plan->q}, &none,
                                       &h->tiles);
     if (status == DAG_SUCCESS)
@@ -129,16 +118,12 @@ static dag_status place(const struct gemm *g, const dag_gemm_plan *plan, int64_t
 dag_taskpool *dagi_hsumma_pool(const struct gemm *g, const dag_gemm_plan *plan,
                                struct dagi_hsumma **rest)
 {
-    static dag_taskpool *(*const make[4])(
-        dag_context *, dag_collection *, dag_collection *, dag_matrix *, dag_array *, dag_array *,
-        dag_array *, int64_t, int64_t, int64_t, int64_t, int, int, int64_t, int64_t, int64_t, int64_t,
-        int64_t, int64_t, int64_t, int64_t, dag_shape *, dag_shape *, int, int, dag_trans, dag_trans,
-        dag_dcomplex, dag_dcomplex) = DAGI_FOUR(hsumma);
+    DAGI_MAKERS(hsumma) make[4] = DAGI_FOUR(hsumma);
     struct op a = op_of(g->transa, g->A);
     int ta = g->transa != DAG_NO_TRANS, tb = g->transb != DAG_NO_TRANS;
     int P = plan->p / plan->groups_p, Q = plan->q / plan->groups_q;
-    int64_t rows = least(plan->p, g->C->mt), cols = least(plan->q, g->C->nt);
-    int64_t width = plan->inner, slices = ceil_div(a.nb, width);
+    int64_t rows = dagi_least(plan->p, g->C->mt), cols = dagi_least(plan->q, g->C->nt);
+    int64_t width = plan->inner, slices = dagi_ceil_div(a.nb, width);
     size_t elem = dag_precision_size(g->C->prec);
     struct dagi_hsumma *h = *rest = calloc(1, sizeof(*h));
     if (h == NULL || (ta && (h->turned_a = turn(&g->A->super)) == NULL) ||
@@ -153,7 +138,7 @@ dag_taskpool *dagi_hsumma_pool(const struct gemm *g, const dag_gemm_plan *plan,
     int64_t hold = slices > 1, gone = hold ? 0 : plan->steps;
     return make[g->C->prec](g->ctx, ta ? h->turned_a : &g->A->super,
                             tb ? h->turned_b : &g->B->super, g->C, h->tiles, h->left, h->right,
-                            rows, cols, ceil_div(rows, P), ceil_div(cols, Q), P, Q, a.nt, a.n, a.nb,
+                            rows, cols, dagi_ceil_div(rows, P), dagi_ceil_div(cols, Q), P, Q, a.nt, a.n, a.nb,
                             width, slices, plan->steps, hold, gone, &h->a, &h->b, ta, tb,
                             g->transa, g->transb, g->alpha, g->beta);
 }

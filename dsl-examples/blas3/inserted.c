@@ -3,7 +3,6 @@
 #include "la/inserted.h"
 
 #include <dag/inserted.h>
-#include <dag/kernels.h>
 #include <dag/kernels_device.h>
 
 #include "gemm_impl.h"

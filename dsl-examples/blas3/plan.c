@@ -1,6 +1,8 @@
 /* Which graph a product takes, and on which grid: docs/design/products.md has the formulas. */
 #include "plan.h"
 
+#include "la/numbers.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,16 +12,6 @@ enum {
     SAMPLE = 3,      /* that are, when there are more */
     SECOND_LOOK = 16 /* that are, before a plan replaces the usual one */
 };
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* What a plan has to gain over the usual one, of its time: models are not better than that. */
 static const double LEAST_GAIN = 0.05;
@@ -138,7 +130,7 @@ static double missing(const product_owner *o, int rank, const cut *rows, const c
  * the rank's. */
 static double sums_received(const product_case *c, const dag_gemm_plan *p, int rank, int64_t layer)
 {
-    int64_t layers = least(p->layers, c->kt), place = 0, children = 0, e;
+    int64_t layers = dagi_least(p->layers, c->kt), place = 0, children = 0, e;
     int in_grid = rank < p->p * p->q * p->layers, at = rank / p->layers, a, b;
     cut rows = rows_of(c, p->p, at / p->q), columns = columns_of(c, p->q, at % p->q);
     if (p->layers > 1)
@@ -183,15 +175,15 @@ static double received_in_groups(const product_case *c, const dag_gemm_plan *p, 
 {
     int64_t i = rank / p->q, j = rank % p->q;
     int64_t high = p->p / p->groups_p, wide = p->q / p->groups_q;
-    int64_t rows = least(p->p, c->mt), columns = least(p->q, c->nt);
+    int64_t rows = dagi_least(p->p, c->mt), columns = dagi_least(p->q, c->nt);
     cut down = rows_of(c, p->p, i), across = columns_of(c, p->q, j), inner = inner_of(c, 1, 0);
     product_owner b = flipped(c->b);
     double sum = *sums = sums_received(c, p, rank, 0);
     if (rank >= p->p * p->q)
         return sum;
-    if (i < rows && j / wide < ceil_div(columns, wide))
+    if (i < rows && j / wide < dagi_ceil_div(columns, wide))
         sum += along_groups(&c->a, rank, down, inner, j, wide, j < columns);
-    if (j < columns && i / high < ceil_div(rows, high))
+    if (j < columns && i / high < dagi_ceil_div(rows, high))
         sum += along_groups(&b, rank, across, inner, i, high, i < rows);
     return sum;
 }
@@ -272,7 +264,7 @@ static double held(const product_case *c, const dag_gemm_plan *p, const int64_t 
     double rows = (double)share[0], columns = (double)share[1];
     if (p->method == DAG_GEMM_STATIONARY_A) /* nothing bounds the tiles of B */
         return (double)share[2] * columns +
-               rows * columns * (double)ceil_div(c->parts, c->a.across);
+               rows * columns * (double)dagi_ceil_div(c->parts, c->a.across);
     double tiles = (double)p->steps * (rows + columns) * (double)(c->kb + p->inner);
     int sums = p->method == DAG_GEMM_STATIONARY_C ? 0 : p->layers < 3 ? p->layers : 3;
     return tiles + sums * rows * columns;
@@ -314,9 +306,9 @@ static void cost(const product_case *c, dag_gemm_plan *p, int step)
     share_of(c, p, share);
     double rows = (double)share[0], columns = (double)share[1], inner = (double)share[2];
     double work = 2 * rows * columns * inner * (c->complex ? 4 : 1);
-    double lanes = (double)ceil_div(share[0], c->mb) * (double)ceil_div(share[1], c->nb);
+    double lanes = (double)dagi_ceil_div(share[0], c->mb) * (double)dagi_ceil_div(share[1], c->nb);
     if (p->method == DAG_GEMM_STATIONARY_A)
-        lanes *= (double)ceil_div(c->parts, c->a.across);
+        lanes *= (double)dagi_ceil_div(c->parts, c->a.across);
     lanes = fmax(1, fmin(lanes, c->workers));
     p->compute = work / (c->flops * lanes);
     int looked_at = 0;
@@ -335,7 +327,7 @@ static void cost(const product_case *c, dag_gemm_plan *p, int step)
     double last = 0; /* sums, which nothing hides */
     if (p->method == DAG_GEMM_SUMMA || p->method == DAG_GEMM_HSUMMA)
         last = sums * c->elem / c->rate + (1 + log2_of(p->layers)) * c->latency;
-    double steps = (double)ceil_div(share[2], p->inner > 0 ? p->inner : c->kb);
+    double steps = (double)dagi_ceil_div(share[2], p->inner > 0 ? p->inner : c->kb);
     double waits = steps * (log2_of(p->p) + log2_of(p->q)) * c->latency;
     if (c->ranks == 1)
         p->exposed = 0;

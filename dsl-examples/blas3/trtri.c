@@ -10,8 +10,7 @@
 dag_status dagi_run_trtri(dag_context *ctx, dag_uplo uplo, dag_diag diag, dag_matrix *A,
                           int64_t *info)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int, dag_diag) =
-        DAGI_FOUR(trtri);
+    DAGI_MAKERS(trtri) make[4] = DAGI_FOUR(trtri);
     *info = 0;
     (void)dag_kernels_init(NULL);
     dag_status status = diag == DAG_NON_UNIT ? dagi_first_zero(ctx, A, info) : DAG_SUCCESS;

@@ -72,10 +72,8 @@ static dagi_check check_solve(dag_context *ctx, dagi_entry entry, dag_uplo uplo,
 static dag_taskpool *split_pool(dag_context *ctx, dag_uplo uplo, const dag_matrix *A,
                                 const dag_split_desc *desc)
 {
-    static dag_taskpool *(*const make[2][4])(dag_context *, dag_split *) = {
-        DAGI_FOUR(split_potrf_L), DAGI_FOUR(split_potrf_U)};
-    static dag_taskpool *(*const wide[2][4])(dag_context *, dag_split *, dag_shape *) = {
-        DAGI_FOUR(split_wide_L), DAGI_FOUR(split_wide_U)};
+    DAGI_MAKERS(split_potrf_L) make[2][4] = {DAGI_FOUR(split_potrf_L), DAGI_FOUR(split_potrf_U)};
+    DAGI_MAKERS(split_wide_L) wide[2][4] = {DAGI_FOUR(split_wide_L), DAGI_FOUR(split_wide_U)};
     struct { dag_split view; dag_shape tile; } *split = malloc(sizeof *split);
     if (split == NULL) {
         (void)dag_error(ctx, DAG_ERR_NOMEM, "dag_potrf: out of memory");
@@ -98,8 +96,7 @@ static dag_taskpool *split_pool(dag_context *ctx, dag_uplo uplo, const dag_matri
 /* Arguments have been checked. */
 static dag_taskpool *potrf_pool(dag_context *ctx, dag_uplo uplo, dag_matrix *A)
 {
-    static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *) = {
-        DAGI_FOUR(potrf_L), DAGI_FOUR(potrf_U)};
+    DAGI_MAKERS(potrf_L) make[2][4] = {DAGI_FOUR(potrf_L), DAGI_FOUR(potrf_U)};
     (void)dag_kernels_init(NULL); /* the caller asks for the result if it matters to it */
     dag_split_desc desc;
     if (is_split(ctx, uplo, A, &desc))
@@ -109,8 +106,7 @@ static dag_taskpool *potrf_pool(dag_context *ctx, dag_uplo uplo, dag_matrix *A)
 
 static dag_taskpool *potrs_pool(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B)
 {
-    static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *, dag_matrix *) = {
-        DAGI_FOUR(potrs_L), DAGI_FOUR(potrs_U)};
+    DAGI_MAKERS(potrs_L) make[2][4] = {DAGI_FOUR(potrs_L), DAGI_FOUR(potrs_U)};
     (void)dag_kernels_init(NULL);
     return make[uplo == DAG_UPPER][A->prec](ctx, A, B);
 }

@@ -8,7 +8,6 @@
 #include <dag/inserted.h>
 #include <dag/kernels.h>
 #include <dag/kernels_device.h>
-#include <dag/split.h>
 
 typedef struct step {
     dagi_step head;

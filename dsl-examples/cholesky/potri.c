@@ -10,8 +10,7 @@
 
 static dag_status run_lauum(dag_context *ctx, dag_uplo uplo, dag_matrix *A)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int) =
-        DAGI_FOUR(lauum);
+    DAGI_MAKERS(lauum) make[4] = DAGI_FOUR(lauum);
     (void)dag_kernels_init(NULL);
     return dag_run(ctx, make[A->prec](ctx, A, uplo == DAG_LOWER));
 }

@@ -2,8 +2,6 @@
 #include "condition.h"
 #include "results.h"
 
-#include <dag/la.h>
-
 #include <math.h>
 #include <stdio.h>
 

@@ -1,11 +1,6 @@
 /* dag_blas3: any routine of level 3 of BLAS on random matrices. */
 #include "products.h"
 
-static dag_status run(dag_context *ctx, const options *o, report *r)
-{
-    return products_run(ctx, o->routine != NULL ? o->routine : "gemm", o, r);
-}
-
 static const driver blas3 = {
     .name = "blas3",
     .residual = PRODUCTS_RESIDUAL,
@@ -17,7 +12,7 @@ static const driver blas3 = {
         "  syr2k, her2k  likewise with op(A) op(B)^T and op(B) op(A)^T\n"
         "  trmm, trsm    B := alpha op(A) B, or B op(A); op(A)^-1; B is M x N\n"
         "M and K are N if they are not given.\n\n" PRODUCTS_CHECK,
-    .run = run,
+    .run = products_run,
 };
 
 int main(int argc, char **argv)

@@ -1,8 +1,6 @@
 /* dag_gelqf: LQ factorisation of a random matrix, or of one from a file. */
 #include "orthogonal.h"
 
-#include <dag/la.h>
-
 #include <math.h>
 
 /* *value becomes the norm of A - L Q; A was made again and is overwritten. */
@@ -11,16 +9,10 @@ static dag_status difference(dag_context *ctx, const options *o, dag_matrix *fac
 {
     dag_matrix *product = NULL;
     dag_status status = driver_matrix(ctx, o, A->m, A->n, DAG_GENERAL, &product); /* it is zero */
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_lacpy(ctx, DAG_LOWER, factor, product));
-    if (status == DAG_SUCCESS)
-        status = driver_collective(
-            ctx, dag_unmlq(ctx, DAG_RIGHT, DAG_NO_TRANS, factor, lq, product));
-    if (status == DAG_SUCCESS)
-        status = driver_collective(
-            ctx, dag_geadd(ctx, DAG_GENERAL, DAG_NO_TRANS, -1, product, 1, A));
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, A, value));
+    DRIVER_STEP(ctx, status, dag_lacpy(ctx, DAG_LOWER, factor, product));
+    DRIVER_STEP(ctx, status, dag_unmlq(ctx, DAG_RIGHT, DAG_NO_TRANS, factor, lq, product));
+    DRIVER_STEP(ctx, status, dag_geadd(ctx, DAG_GENERAL, DAG_NO_TRANS, -1, product, 1, A));
+    DRIVER_STEP(ctx, status, dag_lange(ctx, DAG_NORM_ONE, A, value));
     dag_matrix_free(product);
     return status;
 }
@@ -34,15 +26,10 @@ static dag_status gram(dag_context *ctx, const options *o, dag_matrix *factor, c
     dag_status status = driver_matrix(ctx, o, rows, factor->n, DAG_GENERAL, &Q);
     if (status == DAG_SUCCESS)
         status = driver_matrix(ctx, o, rows, rows, DAG_GENERAL, &G);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_unglq(ctx, factor, lq, Q));
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_laset(ctx, DAG_GENERAL, 0, 1, G));
-    if (status == DAG_SUCCESS)
-        status = driver_collective(
-            ctx, dag_gemm(ctx, DAG_NO_TRANS, DAG_CONJ_TRANS, -1, Q, Q, 1, G));
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, G, value));
+    DRIVER_STEP(ctx, status, dag_unglq(ctx, factor, lq, Q));
+    DRIVER_STEP(ctx, status, dag_laset(ctx, DAG_GENERAL, 0, 1, G));
+    DRIVER_STEP(ctx, status, dag_gemm(ctx, DAG_NO_TRANS, DAG_CONJ_TRANS, -1, Q, Q, 1, G));
+    DRIVER_STEP(ctx, status, dag_lange(ctx, DAG_NORM_ONE, G, value));
     dag_matrix_free(Q);
     dag_matrix_free(G);
     return status;
@@ -56,8 +43,7 @@ static dag_status check(dag_context *ctx, const options *o, dag_matrix *factor, 
     double eps = dag_la_eps(o->prec);
     double larger = (double)(factor->m > factor->n ? factor->m : factor->n);
     dag_status status = driver_rectangular(ctx, o, &A);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, A, &norm));
+    DRIVER_STEP(ctx, status, dag_lange(ctx, DAG_NORM_ONE, A, &norm));
     if (status == DAG_SUCCESS)
         status = difference(ctx, o, factor, lq, A, &off);
     if (status == DAG_SUCCESS)

@@ -1,10 +1,7 @@
 /* dag_gels: least squares and minimum norm, random or from files. */
 #include "condition.h"
-#include "driver.h"
 #include "load.h"
 #include "store.h"
-
-#include <dag/la.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,14 +51,10 @@ static dag_status judge(dag_context *ctx, struct problem *p, report *r)
         status = norm(ctx, p->rhs, &of_b);
     if (status == DAG_SUCCESS)
         status = norm(ctx, p->x, &of_x);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(
-            ctx, dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, -1, a, p->x, 1, p->rhs));
+    DRIVER_STEP(ctx, status, dag_gemm(ctx, DAG_NO_TRANS, DAG_NO_TRANS, -1, a, p->x, 1, p->rhs));
     if (status == DAG_SUCCESS && r->m > r->n) {
         status = driver_matrix(ctx, &p->o, r->n, p->x->n, DAG_GENERAL, &g);
-        if (status == DAG_SUCCESS)
-            status = driver_collective(
-                ctx, dag_gemm(ctx, DAG_CONJ_TRANS, DAG_NO_TRANS, 1, a, p->rhs, 0, g));
+        DRIVER_STEP(ctx, status, dag_gemm(ctx, DAG_CONJ_TRANS, DAG_NO_TRANS, 1, a, p->rhs, 0, g));
         of_b = of_a * (of_b + of_a * of_x);
     } else {
         of_b += of_a * of_x;

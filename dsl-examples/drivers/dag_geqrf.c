@@ -2,7 +2,6 @@
 #include "orthogonal.h"
 
 #include <dag/inserted.h>
-#include <dag/la.h>
 
 #include <math.h>
 
@@ -12,9 +11,7 @@ static dag_status check(dag_context *ctx, const options *o, dag_matrix *a, const
     dag_matrix *original = NULL;
     double residual = NAN, orthogonality = NAN;
     dag_status status = driver_rectangular(ctx, o, &original);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(
-            ctx, dag_geqrf_residual(ctx, a, qr, original, &residual, &orthogonality));
+    DRIVER_STEP(ctx, status, dag_geqrf_residual(ctx, a, qr, original, &residual, &orthogonality));
     r->residual = residual > orthogonality || isnan(residual) ? residual : orthogonality;
     dag_matrix_free(original);
     return status;

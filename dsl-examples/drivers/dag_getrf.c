@@ -63,14 +63,10 @@ static dag_status check(dag_context *ctx, const options *o, struct problem *p, r
     dag_status status = driver_matrix(ctx, o, p->a->n, 1, DAG_GENERAL, &b);
     if (status == DAG_SUCCESS)
         status = driver_matrix(ctx, o, p->a->n, 1, DAG_GENERAL, &x);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_plrnt(ctx, b, o->seed + 1));
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_plrnt(ctx, x, o->seed + 1));
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_getrs(ctx, DAG_NO_TRANS, p->a, pivots, x));
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_solve_residual(ctx, &p->source, b, x, &error));
+    DRIVER_STEP(ctx, status, dag_plrnt(ctx, b, o->seed + 1));
+    DRIVER_STEP(ctx, status, dag_plrnt(ctx, x, o->seed + 1));
+    DRIVER_STEP(ctx, status, dag_getrs(ctx, DAG_NO_TRANS, p->a, pivots, x));
+    DRIVER_STEP(ctx, status, dag_solve_residual(ctx, &p->source, b, x, &error));
     if (status == DAG_SUCCESS)
         r->residual = error.normwise;
     dag_matrix_free(b);

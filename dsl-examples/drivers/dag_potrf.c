@@ -23,8 +23,7 @@ static dag_status check(dag_context *ctx, const options *o, dag_matrix *factor, 
 {
     dag_matrix *a = NULL;
     dag_status status = make_matrix(ctx, o, &a);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_potrf_residual(ctx, o->uplo, factor, a, residual));
+    DRIVER_STEP(ctx, status, dag_potrf_residual(ctx, o->uplo, factor, a, residual));
     dag_matrix_free(a);
     return status;
 }

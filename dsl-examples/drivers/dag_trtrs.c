@@ -56,8 +56,7 @@ static dag_status read_pivots(dag_context *ctx, const options *o, int64_t n, dou
     options real = *o;
     real.prec = DAG_D;
     dag_status status = load_pivots(ctx, &real, n, &column);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_matrix_panel(ctx, column, 0, 1, panel));
+    DRIVER_STEP(ctx, status, dag_matrix_panel(ctx, column, 0, 1, panel));
     dag_matrix_free(column);
     for (int64_t i = 0; i < n && status == DAG_SUCCESS; i++) {
         double row = panel[2 * i];
@@ -84,8 +83,7 @@ static dag_status exchange(dag_context *ctx, const options *o, dag_matrix *B)
     status = driver_agreed(ctx, status);
     if (status == DAG_SUCCESS)
         status = read_pivots(ctx, o, B->m, panel, ipiv);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_laswp(ctx, B, B->m, ipiv, 0));
+    DRIVER_STEP(ctx, status, dag_laswp(ctx, B, B->m, ipiv, 0));
     free(ipiv);
     free(panel);
     return status;

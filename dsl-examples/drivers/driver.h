@@ -53,6 +53,12 @@ int driver_main(const driver *d, int argc, char **argv);
 
 /* The status of a collective call, printing dag_message() on rank 0 when it is an error. */
 dag_status driver_collective(dag_context *ctx, dag_status status);
+/* The next collective call, where all has gone well so far. */
+#define DRIVER_STEP(ctx, status, call)                                                             \
+    do {                                                                                           \
+        if ((status) == DAG_SUCCESS)                                                               \
+            (status) = driver_collective(ctx, call);                                               \
+    } while (0)
 /* The agreed status of work that each rank did alone; the first rank that failed prints why. */
 dag_status driver_agreed(dag_context *ctx, dag_status mine);
 

@@ -1,8 +1,6 @@
 /* Matrices of the gallery, by --matgen: made, and given again to judge results. */
 #include "generate.h"
 
-#include <dag/matgen.h>
-
 #include <string.h>
 
 /* A process has one matrix, however often it makes it. */

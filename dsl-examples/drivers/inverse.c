@@ -78,18 +78,13 @@ static dag_status check(dag_context *ctx, const options *o, int positive, dag_ma
     dag_status status = make_matrix(ctx, o, positive, &a);
     if (status == DAG_SUCCESS)
         status = driver_matrix(ctx, o, x->m, 1, DAG_GENERAL, &rest);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_plrnt(ctx, rest, o->seed + 1));
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, rest, &of_vector));
+    DRIVER_STEP(ctx, status, dag_plrnt(ctx, rest, o->seed + 1));
+    DRIVER_STEP(ctx, status, dag_lange(ctx, DAG_NORM_ONE, rest, &of_vector));
     if (status == DAG_SUCCESS)
         status = multiply(ctx, o, positive, a, x, rest);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, norm(ctx, o, positive, a, &of_a));
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, norm(ctx, o, positive, x, &of_x));
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_lange(ctx, DAG_NORM_ONE, rest, &of_rest));
+    DRIVER_STEP(ctx, status, norm(ctx, o, positive, a, &of_a));
+    DRIVER_STEP(ctx, status, norm(ctx, o, positive, x, &of_x));
+    DRIVER_STEP(ctx, status, dag_lange(ctx, DAG_NORM_ONE, rest, &of_rest));
     r->residual = of_rest == 0 ? 0 : of_rest / (of_a * of_x * of_vector * (double)x->n * eps);
     if (status == DAG_SUCCESS)
         status = bound(ctx, o, positive, a, x, r);

@@ -1,8 +1,6 @@
 /* Matrices from Matrix Market files. */
 #include "load.h"
 
-#include <dag/mtx.h>
-
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>

@@ -13,70 +13,14 @@ typedef struct option_row {
     const char *name, *value, *meaning; /* value: NULL = takes none */
 } option_row;
 
-static const option_row table[OPT_COUNT] = {
-    [OPT_M] = {"m", "M", "rows of the matrix"},
-    [OPT_N] = {"n", "N", "order of the matrix (1000)"},
-    [OPT_K] = {"k", "K", "inner dimension"},
-    [OPT_NB] = {"nb", "NB", "rows and columns of a tile, 0: what suits N (0)"},
-    [OPT_PREC] = {"prec", "s|d|c|z", "element type: float, double, complex of either (d)"},
-    [OPT_GRID] = {"grid", "PxQ", "process grid (one row for LU and QR, else square: dag_info)"},
-    [OPT_THREADS] = {"threads", "T", "workers per rank (the cores of the rank)"},
-    [OPT_GPUS] = {"gpus", "G", "devices per rank (all that are there)"},
-    [OPT_RUNS] = {"runs", "R", "repeat the whole R times (1)"},
-    [OPT_CHECK] = {"check", NULL, "fail if the backward error exceeds its bound"},
-    [OPT_JSON] = {"json", NULL, "print one JSON object per run on standard output"},
-    [OPT_TRACE] = {"trace", "FILE", "write a trace: *.html, *.json (Perfetto), or for dag_trace"},
-    [OPT_REPORT] = {"report", NULL, "say at the end where the time went, and what would help"},
-    [OPT_PROGRESS] = {"progress", NULL, "show a bar while tasks run, on a terminal"},
-    [OPT_PREDICT] = {"predict", "RANKS[,MACHINE]",
-                     "simulate that many ranks, of a machine described in a file, and find nb and grid"},
-    [OPT_SAMPLE] = {"sample", "A,B", "simulate orders A and B, in gemm inner dimensions, and extrapolate from them"},
-    [OPT_SEED] = {"seed", "S", "seed of the random matrix (1)"},
-    [OPT_LAYOUT] = {"layout", "tile|slab", "storage of the matrix (slab for LU and QR, else tile)"},
-    [OPT_UPLO] = {"uplo", "lower|upper", "triangle that is stored and factored (lower)"},
-    [OPT_SPLIT] = {"split", "none|auto|S,B",
-                   "tiles of two sizes: S narrow ones of width B in each tile of NB, and a rest (none)"},
-    [OPT_NRHS] = {"nrhs", "R", "number of right-hand sides (1)"},
-    [OPT_MATRIX] = {"matrix", "FILE.mtx", "read the matrix from a Matrix Market file"},
-    [OPT_RHS] = {"rhs", "FILE.mtx", "read the right-hand sides from a file"},
-    [OPT_OUT] = {"out", "FILE.mtx", "write the result to a file: solution, factor, Q or inverse"},
-    [OPT_PIVOTS] = {"pivots", "FILE.mtx", "write the pivots of LU to a file, or exchange rows of B by it"},
-    [OPT_TRIANGLE] = {"triangle", "FILE.mtx", "write R of QR, or L of LQ, to a file"},
-    [OPT_MIXED] = {"mixed", NULL, "factor in single precision, refine in double precision"},
-    [OPT_REFINE] = {"refine", NULL, "refine the solution: componentwise errors near eps"},
-    [OPT_PIVOTING] = {"pivoting", "partial|tournament|none", "how pivots are chosen (partial)"},
-    [OPT_CHECK_FINITE] = {"check-finite", "yes|no",
-                          "refuse files with a NaN or infinity, or compute with them (yes)"},
-    [OPT_RCOND] = {"rcond", "yes|no", "say how near to singular the matrix is (yes)"},
-    [OPT_KEEP] = {"keep", NULL, "write the result though a check has failed"},
-    [OPT_REPRODUCIBLE] = {"reproducible", NULL,
-                          "the same result, bit by bit, in every run: docs/reproducible.md"},
-    [OPT_MATGEN] = {"matgen", "NAME",
-                    "a matrix of the gallery in place of the random one: hilbert, kahan, ..."},
-    [OPT_ROUTINE] = {"routine", "NAME", "one of"
+static const char routines[] = "one of"
 #define PRODUCT(name, NAME) " " #name
 #include "../routines.def"
-                    " (gemm)"},
-    [OPT_SIDE] = {"side", "left|right", "where the symmetric or triangular matrix stands (left)"},
-    [OPT_TRANSA] = {"transa", "n|t|c", "op(A): A, transposed, conjugate transposed (n)"},
-    [OPT_TRANSB] = {"transb", "n|t|c", "op(B) (n)"},
-    [OPT_DIAG] = {"diag", "nonunit|unit", "diagonal of a triangular matrix (nonunit)"},
-    [OPT_METHOD] = {"method", "auto|summa|hsumma|stationary-a|stationary-c",
-                    "what travels in the product: its own grid, in groups, B and sums, A and B (auto)"},
-    [OPT_PRODUCT_GRID] = {"product-grid", "PxQxC",
-                          "grid of summa: C layers of PxQ ranks (that of --grid, one layer)"},
-    [OPT_LOOKAHEAD] = {"lookahead", "L", "steps that summa sends ahead (7), or hsumma, 0 or 1 (1)"},
-    [OPT_GROUPS] = {"groups", "IxJ", "groups of the grid of hsumma (the divisors nearest to roots)"},
-    [OPT_INNER] = {"inner", "B", "columns, dividing NB, that hsumma sends in groups at a time (NB)"},
-    [OPT_BCAST] = {"bcast", "SHAPE", "how tiles are broadcast, as the setting bcast has it: chain, trees, ... (auto)"},
-    [OPT_PLAN] = {"plan", NULL, "print the ways to make the product and what they are predicted to take"},
-    [OPT_TUNE] = {"tune", NULL, "try the best few ways on this machine, keep the fastest for later runs"},
-    [OPT_INSERT] = {"insert", NULL, "a sequential program inserts the tasks, in place of the graph"},
-    [OPT_SWEEP_SHARE] = {"sweep-share", NULL, "first run with each fixed core_share in steps of .05, then with auto"},
-    [OPT_OUT_OF_CORE] = {"out-of-core", "graph|program|auto",
-                         "matrices too large for devices: a graph, a program for devices, by size (graph)"},
-    [OPT_HELP] = {"help", NULL, "print this text; also -h"},
-    [OPT_VERSION] = {"version", NULL, "print the version"},
+                               " (gemm)";
+
+static const option_row table[OPT_COUNT] = {
+#define OPTION(id, name, value, meaning) [OPT_##id] = {name, value, meaning},
+#include "option_table.h"
 };
 
 const char *options_name(int id)

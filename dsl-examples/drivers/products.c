@@ -378,8 +378,9 @@ static dag_status timed(dag_context *ctx, problem *p, options *o, report *r)
     return status == DAG_SUCCESS && p->o->check ? check(ctx, p, r) : status;
 }
 
-dag_status products_run(dag_context *ctx, const char *routine_name, const options *o, report *r)
+dag_status products_run(dag_context *ctx, const options *o, report *r)
 {
+    const char *routine_name = o->routine != NULL ? o->routine : "gemm";
     options tiled = *o; /* all matrices get the same tiles */
     r->routine = routine_name;
     problem p = {.what = ROUTINES, .o = &tiled, .m = o->n, .n = o->n, .k = o->n};

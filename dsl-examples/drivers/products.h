@@ -4,8 +4,9 @@
 
 #include "driver.h"
 
-/* One run of a routine of level 3 of BLAS; DAG_ERR_ARG, with a message, if there is none. */
-dag_status products_run(dag_context *ctx, const char *routine, const options *o, report *r);
+/* One run of the routine of level 3 of BLAS that the options name, else of gemm; DAG_ERR_ARG, with a message, if there is
+ * none. */
+dag_status products_run(dag_context *ctx, const options *o, report *r);
 
 /* What --check does, for JSON and for --help. */
 #define PRODUCTS_RESIDUAL                                                                          \

@@ -108,9 +108,8 @@ static dag_status bound(dag_context *ctx, const options *o, struct problem *p, r
     struct problem again = {0};
     double *ferr = p->berr + p->b->n, start = driver_time(ctx);
     dag_status status = p->kept == NULL ? make_matrix(ctx, o, &again) : DAG_SUCCESS;
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, method->bounds(ctx, o, p->kept != NULL ? p->kept : again.a,
-                                                       p->a, p->ipiv, p->rhs, p->b, ferr, p->berr));
+    DRIVER_STEP(ctx, status, method->bounds(ctx, o, p->kept != NULL ? p->kept : again.a, p->a,
+                p->ipiv, p->rhs, p->b, ferr, p->berr));
     dag_matrix_free(again.a);
     if (status == DAG_SUCCESS)
         r->ferr = condition_largest(ferr, p->b->n);

@@ -2,7 +2,6 @@
 #include "store.h"
 #include "load.h"
 
-#include <dag/la.h>
 #include <dag/view.h>
 
 #include <inttypes.h>
@@ -48,8 +47,7 @@ dag_status store_create(dag_context *ctx, const char *path, dag_precision prec, 
                                                   what, &out->writer, text), text);
     dag_status status = driver_agreed(ctx, mine);
     double direct = out->writer != NULL && dag_mtx_writer_is_direct(out->writer);
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_allreduce(ctx, DAG_MAX, &direct, 1));
+    DRIVER_STEP(ctx, status, dag_allreduce(ctx, DAG_MAX, &direct, 1));
     out->open = status == DAG_SUCCESS;
     out->direct = direct != 0;
     if (status != DAG_SUCCESS)
@@ -96,8 +94,7 @@ dag_status store_trapezoid(dag_context *ctx, const options *o, dag_uplo uplo, da
     slab.layout = DAG_LAYOUT_SLAB;
     slab.nb = A->nb;
     dag_status status = driver_matrix(ctx, &slab, A->m, A->n, DAG_GENERAL, whole); /* it is zero */
-    if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_lacpy(ctx, uplo, A, *whole));
+    DRIVER_STEP(ctx, status, dag_lacpy(ctx, uplo, A, *whole));
     if (status == DAG_SUCCESS)
         dag_view_top(*whole, uplo == DAG_UPPER ? k : A->m, uplo == DAG_UPPER ? A->n : k, top);
     return status;

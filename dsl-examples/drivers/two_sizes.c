@@ -2,8 +2,6 @@
 
 #include "results.h"
 
-#include <dag/split.h>
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

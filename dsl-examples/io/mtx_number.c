@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* strtod_l, which is in no standard but in every libc with newlocale */
 #include "mtx_internal.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <strings.h>

@@ -2,7 +2,6 @@
 #include "la/check.h"
 #include "la/pools.h"
 
-#include <dag/la.h>
 #include <dag/vector.h>
 
 #include "allreduce.h"

@@ -2,8 +2,6 @@
 #include "check.h"
 #include "estimate.h"
 
-#include <dag/la.h>
-
 #include <math.h>
 
 typedef struct condition {

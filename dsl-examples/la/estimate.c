@@ -3,7 +3,6 @@
 #include "check.h"
 #include "columns.h"
 
-#include <dag/la.h>
 #include <dag/view.h>
 
 #include <assert.h>

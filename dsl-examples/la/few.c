@@ -1,6 +1,5 @@
 /* Solves with few right-hand sides: when they go by solve_few.jdf, and what it needs. */
 #include "la/few.h"
-#include "la/check.h"
 
 #include <dag/vector.h>
 
@@ -124,10 +123,7 @@ void dagi_few_hold(dagi_check *c, dagi_few *f)
 dag_status dagi_few_run(dag_context *ctx, dagi_few *f, dag_matrix *A, const int64_t *ipiv, dag_matrix *B,
                         int sweeps, int down, int behind)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_vector *,
-                                          dag_vector *, const void *, int, int, int, int, int,
-                                          dag_shape *, dag_shape *, dag_shape *, dag_shape *) =
-        DAGI_FOUR(solve_few);
+    DAGI_MAKERS(solve_few) make[4] = DAGI_FOUR(solve_few);
     la_few *how = &f->how;
     int64_t high = how->group * how->nb, item = (int64_t)dag_precision_size(A->prec);
     int64_t mine = ((how->group + A->p - 1) / A->p) * ((how->group + A->q - 1) / A->q);

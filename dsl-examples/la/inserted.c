@@ -1,8 +1,6 @@
 /* Programs that insert their tasks, from their beginning to their end. */
 #include "la/inserted.h"
 
-#include <dag/split.h>
-
 #include <stdlib.h>
 
 int64_t dagi_step_priority(const void *args)

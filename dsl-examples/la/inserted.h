@@ -14,6 +14,16 @@ typedef struct dagi_step {
 /* dag_insert_kernel.priority of all kernels. */
 int64_t dagi_step_priority(const void *args);
 
+/* In a template over the element type: a name of its own for each; the head of a body for cores, and of one for
+ * devices. */
+#define DAGI_NAME(name) DAG_PRECISION_CAT(name##_, DAG_PRECISION)
+#define DAGI_BODY(name)                                                                            \
+    static int DAGI_NAME(name)(DAGI_MAYBE struct dag_task *task, const void *args, const dag_tile_view *t)
+#define DAGI_ENQUEUE(name)                                                                         \
+    static int DAGI_NAME(name##_device)(DAGI_MAYBE struct dag_task *task, const void *args,      \
+                                           const dag_tile_view *t, dag_device_queue *queue)
+#define DAGI_MAYBE __attribute__((unused))
+
 /* A kernel whose arguments begin so, and whose bodies, for cores and for devices, are these functions. */
 #define DAGI_DEVICE_STEP(NAME, BODY, DEVICE, MAIN, ...)                                            \
     {                                                                                              \

@@ -3,8 +3,6 @@
 #include "estimate.h"
 #include "pools.h"
 
-#include <dag/la.h>
-
 typedef struct inverse {
     dag_context *ctx;
     dagi_entry entry;

@@ -12,7 +12,6 @@
 #include "resident.h"
 
 #include <dag/kernels.h>
-#include <dag/refine.h>
 
 #include "convert.h"
 

@@ -18,6 +18,8 @@ typedef struct dagi_entry {
     {                                                                                              \
         graph##_s_new, graph##_d_new, graph##_c_new, graph##_z_new                                 \
     }
+/* DAGI_MAKERS(graph) make[4] = DAGI_FOUR(graph): that table; their parameters are the same. */
+#define DAGI_MAKERS(graph) static __typeof__(graph##_d_new) *const
 
 /* X(letter, element type, type of its elements, of their real parts, ...) for the types named. */
 #define DAGI_ANY_TYPE(X, ...) X(, DAGI_ANY, dag_dcomplex, double, __VA_ARGS__)

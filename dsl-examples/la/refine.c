@@ -6,9 +6,6 @@
 #include "la/few.h"
 #include "resident.h"
 
-#include <dag/kernels.h>
-#include <dag/la.h>
-
 #include "backward.h"
 #include "backward_few.h"
 
@@ -116,9 +113,7 @@ static dag_status quotients(dag_matrix *R, int64_t ti, int64_t tj, const dag_ele
 
 static dag_status residual(refinement *s)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          dag_matrix *, dag_matrix *, int, int, int, dag_trans) =
-        DAGI_FOUR(backward);
+    DAGI_MAKERS(backward) make[4] = DAGI_FOUR(backward);
     int herm = s->uplo != DAG_GENERAL, turned = s->trans != DAG_NO_TRANS;
     return dag_run(s->ctx, make[s->A->prec](s->ctx, s->A, s->B, s->X, s->R, s->W, herm,
                                             s->uplo == DAG_LOWER, turned, s->trans));
@@ -127,10 +122,7 @@ static dag_status residual(refinement *s)
 /* The same where messages are slow. */
 static dag_status residual_far(refinement *s)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          dag_matrix *, dag_matrix *, dag_vector *, const void *,
-                                          const void *, int, int, dag_shape *, dag_shape *,
-                                          dag_shape *) = DAGI_FOUR(backward_few);
+    DAGI_MAKERS(backward_few) make[4] = DAGI_FOUR(backward_few);
     const la_few *few = &s->few.how;
     const la_backward how = {s->uplo != DAG_GENERAL, s->uplo == DAG_LOWER, s->trans};
     size_t item = dag_precision_size(s->A->prec);

@@ -30,8 +30,7 @@ double dag_la_eps(dag_precision prec)
 dag_status dag_potrf_residual(dag_context *ctx, dag_uplo uplo, dag_matrix *F, dag_matrix *A,
                               double *residual)
 {
-    static dag_taskpool *(*const make[2][4])(dag_context *, dag_matrix *, dag_matrix *) = {
-        DAGI_FOUR(residual_L), DAGI_FOUR(residual_U)};
+    DAGI_MAKERS(residual_L) make[2][4] = {DAGI_FOUR(residual_L), DAGI_FOUR(residual_U)};
     double before, after;
     dagi_check c = dagi_check_start(ctx, "dag_potrf_residual");
     dagi_check_matrix(&c, "F", F);

@@ -2,8 +2,6 @@
 #include "check.h"
 #include "slabs.h"
 
-#include <dag/la.h>
-
 #include <string.h>
 
 static dag_status copy_tile(dag_matrix *to, int64_t i, int64_t j, const dag_element *e, void *arg)

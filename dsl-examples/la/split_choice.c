@@ -10,7 +10,6 @@
 #include "split_choice.h"
 #include "split_model.h"
 
-#include <dag/la.h>
 #include <dag/node.h>
 
 #include <float.h>

@@ -4,7 +4,6 @@
 #include "tile.h"
 
 #include <dag/kernels.h>
-#include <dag/la.h>
 
 #include <pthread.h>
 #include <stdio.h>

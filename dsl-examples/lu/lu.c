@@ -2,10 +2,10 @@
 #include "la/check.h"
 #include "la/direct.h"
 #include "la/few.h"
+#include "la/numbers.h"
 #include "la/pools.h"
 #include "la/slabs.h"
 
-#include <dag/kernels.h>
 #include <dag/lu.h>
 #include <dag/vector.h>
 #include <dag/view.h>
@@ -25,11 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- exchanges of rows ------------------------------------------------------------------- */
 
 /* The first k exchanges in all block columns of the stacks, or in each only those of block rows
@@ -37,11 +32,8 @@ static int64_t min(int64_t a, int64_t b)
 static dag_status swap_stacks(dag_context *ctx, dag_matrix *stacks, int64_t k, const int64_t *pivot,
                               int left, int backward)
 {
-    static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, const int64_t *, int64_t,
-                                         int) = DAGI_FOUR(laswp_1);
-    static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_shape *, dag_shape *, int,
-                                             const int64_t *, int64_t, int, int, int, int) =
-        DAGI_FOUR(laswp_p);
+    DAGI_MAKERS(laswp_1) one[4] = DAGI_FOUR(laswp_1);
+    DAGI_MAKERS(laswp_p) several[4] = DAGI_FOUR(laswp_p);
     size_t item = dag_precision_size(stacks->prec);
     dag_shape buffer = {2 * stacks->mb, stacks->nb, item};
     dag_shape moved = {stacks->mb * stacks->nb * (int64_t)item, 1, 1};
@@ -111,7 +103,7 @@ typedef struct lu_pace {
 static lu_pace pace_of(dag_context *ctx, const dag_matrix *stacks, const dag_lu_options *o, int panels)
 {
     enum { ROWS = 480, PIECES = 8 }; /* about what 400 us take, with nb = 128 */
-    int64_t pieces = min(stacks->m / stacks->mt / ROWS, PIECES);
+    int64_t pieces = dagi_least(stacks->m / stacks->mt / ROWS, PIECES);
     lu_pace pace = {.ahead = o->lookahead > 0 ? o->lookahead - 1 : stacks->q == 1 ? panels : 3,
                     .exchanges = 2 * dag_workers(ctx) + 2, .pieces = pieces > 1 ? (int)pieces : 1};
     if (dag_devices(ctx) > 0)
@@ -120,14 +112,14 @@ static lu_pace pace_of(dag_context *ctx, const dag_matrix *stacks, const dag_lu_
         pace.exchanges = o->exchanges;
     if (o->pieces > 0)
         pace.pieces = o->pieces;
-    pace.exchanges = (int)min((int64_t)pace.exchanges * stacks->q, stacks->nt);
+    pace.exchanges = (int)dagi_least((int64_t)pace.exchanges * stacks->q, stacks->nt);
     return pace;
 }
 
 static lu_shapes shapes_of(const dag_matrix *A)
 {
     size_t item = dag_precision_size(A->prec);
-    int64_t rank = min(A->m, A->n), nb = A->nb;
+    int64_t rank = dagi_least(A->m, A->n), nb = A->nb;
     lu_shapes s = {
         .pivots = {(rank + 1) * (int64_t)sizeof(int64_t), 1, 1},
         .candidate = {lu_candidate_bytes(2, (int)nb, item), 1, 1},
@@ -145,12 +137,8 @@ static lu_shapes shapes_of(const dag_matrix *A)
 static dag_taskpool *partial_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
                                   lu_shapes *s, lu_pace pace, int left, dagi_few *few)
 {
-    static dag_taskpool *(*const one[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
-                                         int, int, int, dag_collection *, dag_shape *, int, int) =
-        DAGI_FOUR(getrf_1);
-    static dag_taskpool *(*const several[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
-                                             dag_shape *, dag_shape *, dag_shape *, dag_shape *,
-                                             int, int, int, int, int, int, int) = DAGI_FOUR(getrf_p);
+    DAGI_MAKERS(getrf_1) one[4] = DAGI_FOUR(getrf_1);
+    DAGI_MAKERS(getrf_p) several[4] = DAGI_FOUR(getrf_p);
     if (stacks->mt > 1)
         return several[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->candidate, &s->top,
                                      &s->buffer, &s->moved, (int)stacks->mt, s->panels,
@@ -166,9 +154,7 @@ static dag_taskpool *partial_pool(dag_context *ctx, dag_matrix *stacks, dag_vect
 static dag_taskpool *tournament_pool(dag_context *ctx, dag_matrix *stacks, dag_vector *pivots,
                                      lu_shapes *s, int per_row, int ahead)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_vector *, dag_shape *,
-                                          dag_shape *, dag_shape *, int, int, int, int, int,
-                                          int) = DAGI_FOUR(getrf_t);
+    DAGI_MAKERS(getrf_t) make[4] = DAGI_FOUR(getrf_t);
     return make[stacks->prec](ctx, stacks, pivots, &s->pivots, &s->set, &s->buffer,
                               (int)stacks->mt, per_row, s->panels, (int)stacks->nb, s->last, ahead);
 }
@@ -204,7 +190,7 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
     dag_status status = dag_run(ctx, pool);
     if (status == DAG_SUCCESS && !o->unexchanged && (stacks.mt > 1 || tournament)) {
         const int64_t *kept = dag_vector_at(pivots, dag_rank(ctx));
-        status = swap_stacks(ctx, &stacks, min(slab->m, slab->n), kept + 1, 1, 0);
+        status = swap_stacks(ctx, &stacks, dagi_least(slab->m, slab->n), kept + 1, 1, 0);
     }
     return status;
 }
@@ -233,7 +219,7 @@ static void prepare_lu(dagi_check *c, lu_work *w, dag_matrix *A, const int64_t *
                        const dag_lu_options *options)
 {
     *w = (lu_work){.options = options != NULL ? *options : (dag_lu_options){0}, .slab = A};
-    w->rank = c->status == DAG_SUCCESS ? min(A->m, A->n) : 0;
+    w->rank = c->status == DAG_SUCCESS ? dagi_least(A->m, A->n) : 0;
     if (w->rank > 0)
         dagi_check_present(c, "ipiv", ipiv);
     check_options(c, &w->options);
@@ -270,7 +256,7 @@ static dag_status run_lu(dag_context *ctx, lu_work *w, dag_matrix *A, int64_t *i
 
 static double lu_work_of(const dag_matrix *A)
 {
-    double k = (double)min(A->m, A->n);
+    double k = (double)dagi_least(A->m, A->n);
     return k * ((double)A->m * (double)A->n - (double)(A->m + A->n) * k / 2 + k * k / 3);
 }
 
@@ -313,7 +299,7 @@ static dag_status do_getrf(dag_context *ctx, dagi_entry entry, dag_matrix *A, in
         return DAG_SUCCESS;
     dagi_check_same(&c, "out_of_core", &program, sizeof(program));
     if (program) {
-        if (c.status == DAG_SUCCESS && min(A->m, A->n) > 0)
+        if (c.status == DAG_SUCCESS && dagi_least(A->m, A->n) > 0)
             dagi_check_present(&c, "ipiv", ipiv);
         return dagi_check_agreed(&c) ? dagi_lu_program(ctx, A, 1, ipiv, info) : c.status;
     }
@@ -332,8 +318,7 @@ dag_status dag_getrf_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv,
 
 static dag_status do_getrf_nopiv(dag_context *ctx, dagi_entry entry, dag_matrix *A, int64_t *info)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int) =
-        DAGI_FOUR(getrf_nopiv);
+    DAGI_MAKERS(getrf_nopiv) make[4] = DAGI_FOUR(getrf_nopiv);
     dagi_check c = dagi_check_tiled(ctx, entry, A);
     int program = dagi_lu_wants_program(&c, A, 0, NULL);
     dagi_check_same(&c, "out_of_core", &program, sizeof(program));
@@ -342,7 +327,7 @@ static dag_status do_getrf_nopiv(dag_context *ctx, dagi_entry entry, dag_matrix 
     (void)dag_kernels_init(NULL);
     if (program)
         return dagi_lu_program(ctx, A, 0, NULL, info);
-    return dagi_run_info(ctx, make[A->prec](ctx, A, (int)min(A->mt, A->nt)), info);
+    return dagi_run_info(ctx, make[A->prec](ctx, A, (int)dagi_least(A->mt, A->nt)), info);
 }
 
 /* ---- solving ----------------------------------------------------------------------------- */
@@ -375,10 +360,8 @@ static dag_status run_few(dag_context *ctx, dag_trans trans, dag_matrix *A, cons
 static dag_status run_getrs(dag_context *ctx, const char *routine, dag_trans trans, dag_matrix *A,
                             const int64_t *ipiv, dag_matrix *B)
 {
-    static dag_taskpool *(*const plain[4])(dag_context *, dag_matrix *, dag_matrix *) =
-        DAGI_FOUR(getrs_N);
-    static dag_taskpool *(*const transposed[4])(dag_context *, int, dag_matrix *, dag_matrix *) =
-        DAGI_FOUR(getrs_T);
+    DAGI_MAKERS(getrs_N) plain[4] = DAGI_FOUR(getrs_N);
+    DAGI_MAKERS(getrs_T) transposed[4] = DAGI_FOUR(getrs_T);
     dagi_check c = dagi_check_start(ctx, routine);
     (void)dag_kernels_init(NULL);
     if (ipiv != NULL && trans == DAG_NO_TRANS)

@@ -1,5 +1,6 @@
 /* Matrices whose elements are functions of their place: the table of kinds. */
 #include "la/check.h"
+#include "la/numbers.h"
 
 #include <dag/kernels.h>
 #include <dag/matgen.h>
@@ -71,109 +72,30 @@ static void house_element(const dag_maker *g, int64_t i, int64_t j, double part[
     add_outer(part, -2, g->u + 2 * i, g->u + 2 * j);
 }
 
-static void hilbert_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = 1 / (double)(i + j + 1);
-}
-
-static void lotkin_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = i == 0 ? 1 : 1 / (double)(i + j + 1);
-}
-
-static void cauchy_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = 1 / (double)(i + j + 2);
-}
-
-static void parter_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = 1 / ((double)(i - j) + 0.5);
-}
-
-static void ris_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    part[0] = 0.5 / ((double)(g->desc.n - i - j) - 0.5);
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static void lehmer_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = (double)(least(i, j) + 1) / (double)(i + j - least(i, j) + 1);
-}
-
-static void minij_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = (double)(least(i, j) + 1);
-}
-
-static void moler_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = i == j ? (double)(i + 1) : (double)(least(i, j) - 1);
-}
-
-static void kms_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = pow(0.5, fabs((double)(i - j)));
-}
-
-static void prolate_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = i == j ? 0.5 : sin(0.5 * pi * (double)((i - j) % 4)) / (pi * (double)(i - j));
-}
-
-static void fiedler_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = fabs((double)(i - j));
-}
-
-static void circulant_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    part[0] = (double)(1 + (j - i + g->desc.n) % g->desc.n);
-}
-
-static void frank_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    part[0] = j >= i - 1 ? (double)(g->desc.n - (i > j ? i : j)) : 0;
-}
-
-static void invhess_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = i >= j ? (double)(j + 1) : -(double)(i + 1);
-}
-
-static void kahan_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = i > j ? 0 : pow(sin(1.2), (double)i) * (i == j ? 1 : -cos(1.2));
-}
-
-static void triw_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = i == j ? 1 : i < j ? -1 : 0;
-}
-
-static void hadamard_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    (void)g;
-    part[0] = __builtin_parityll((unsigned long long)(i & j)) ? -1 : 1;
-}
+/* Real elements that are a formula of i, j and what the maker knows. */
+#define FORMULA(name, value)                                                                       \
+    static void name##_element(const dag_maker *g, int64_t i, int64_t j, double part[2])           \
+    {                                                                                              \
+        (void)g;                                                                                   \
+        part[0] = value;                                                                           \
+    }
+FORMULA(hilbert, 1 / (double)(i + j + 1))
+FORMULA(lotkin, i == 0 ? 1 : 1 / (double)(i + j + 1))
+FORMULA(cauchy, 1 / (double)(i + j + 2))
+FORMULA(parter, 1 / ((double)(i - j) + 0.5))
+FORMULA(ris, 0.5 / ((double)(g->desc.n - i - j) - 0.5))
+FORMULA(lehmer, (double)(dagi_least(i, j) + 1) / (double)(i + j - dagi_least(i, j) + 1))
+FORMULA(minij, (double)(dagi_least(i, j) + 1))
+FORMULA(moler, i == j ? (double)(i + 1) : (double)(dagi_least(i, j) - 1))
+FORMULA(kms, pow(0.5, fabs((double)(i - j))))
+FORMULA(prolate, i == j ? 0.5 : sin(0.5 * pi * (double)((i - j) % 4)) / (pi * (double)(i - j)))
+FORMULA(fiedler, fabs((double)(i - j)))
+FORMULA(circulant, (double)(1 + (j - i + g->desc.n) % g->desc.n))
+FORMULA(frank, j >= i - 1 ? (double)(g->desc.n - (i > j ? i : j)) : 0)
+FORMULA(invhess, i >= j ? (double)(j + 1) : -(double)(i + 1))
+FORMULA(kahan, i > j ? 0 : pow(sin(1.2), (double)i) * (i == j ? 1 : -cos(1.2)))
+FORMULA(triw, i == j ? 1 : i < j ? -1 : 0)
+FORMULA(hadamard, __builtin_parityll((unsigned long long)(i & j)) ? -1 : 1)
 
 static void orthogonal_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
 {
@@ -201,10 +123,7 @@ static void langou_element(const dag_maker *g, int64_t i, int64_t j, double part
     }
 }
 
-static void gfpp_element(const dag_maker *g, int64_t i, int64_t j, double part[2])
-{
-    part[0] = i == j || j == g->desc.n - 1 ? 1 : i > j ? -g->growth : 0;
-}
+FORMULA(gfpp, i == j || j == g->desc.n - 1 ? 1 : i > j ? -g->growth : 0)
 
 /* Foster's matrix with step times kernel 2/3 and c = 1: each pivot is 2/3, and -2/3 stands below.
  * */
@@ -377,7 +296,7 @@ dag_status dag_maker_new(dag_context *ctx, const dag_maker_desc *desc, dag_maker
     g->desc.kind = kind->name;
     g->desc.cond = desc->cond == 0 ? 1e6 : desc->cond;
     g->element = kind->element;
-    g->k = least(desc->m, desc->n);
+    g->k = dagi_least(desc->m, desc->n);
     g->growth = strcmp(kind->name, "wilkinson") == 0 || desc->n < 2
                     ? 1
                     : pow(g->desc.cond, 1 / (double)(desc->n - 1)) - 1;
@@ -409,7 +328,7 @@ void dag_maker_element(const dag_maker *maker, int64_t i, int64_t j, double part
 
 static dag_status fill(dag_context *ctx, const dag_maker *maker, dag_matrix *A)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int, int, const void *) = DAGI_FOUR(gallery);
+    DAGI_MAKERS(gallery) make[4] = DAGI_FOUR(gallery);
     return dag_run(ctx, make[A->prec](ctx, A, A->uplo == DAG_LOWER, A->uplo == DAG_UPPER, maker));
 }
 

@@ -11,8 +11,7 @@
 
 dag_status dag_plghe(dag_context *ctx, dag_matrix *A, double bump, int64_t seed)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int, int, double,
-                                          int64_t) = DAGI_FOUR(plghe);
+    DAGI_MAKERS(plghe) make[4] = DAGI_FOUR(plghe);
     dagi_check c = dagi_check_start(ctx, "dag_plghe");
     dagi_check_matrix(&c, "A", A);
     if (c.status == DAG_SUCCESS && A->m != A->n)
@@ -25,7 +24,7 @@ dag_status dag_plghe(dag_context *ctx, dag_matrix *A, double bump, int64_t seed)
 
 dag_status dag_plrnt(dag_context *ctx, dag_matrix *A, int64_t seed)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, int64_t) = DAGI_FOUR(plrnt);
+    DAGI_MAKERS(plrnt) make[4] = DAGI_FOUR(plrnt);
     dagi_check c = dagi_check_start(ctx, "dag_plrnt");
     dagi_check_matrix(&c, "A", A);
     dagi_check_general(&c, "the matrix", A);

@@ -2,6 +2,7 @@
 #include "la/check.h"
 #include "la/columns.h"
 #include "la/estimate.h"
+#include "la/numbers.h"
 #include "la/slabs.h"
 
 #include <dag/la.h>
@@ -12,16 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int64_t min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t max(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static dagi_check check(dag_context *ctx, dagi_entry entry, dag_trans *trans, const dag_matrix *A,
                         const dag_matrix *B, const int64_t *info)
@@ -35,10 +26,10 @@ static dagi_check check(dag_context *ctx, dagi_entry entry, dag_trans *trans, co
     dagi_check_adjoint(&c, A, trans);
     dagi_check_square_tiles(&c, "A", A);
     dagi_check_distinct(&c, "B", B, "A", A);
-    if (c.status == DAG_SUCCESS && (B->m != max(A->m, A->n) || B->mb != A->mb || B->p != A->p))
+    if (c.status == DAG_SUCCESS && (B->m != dagi_most(A->m, A->n) || B->mb != A->mb || B->p != A->p))
         dagi_check_fail(&c, "B has %" PRId64 " rows in tiles of %" PRId64 " on %" PRId64
                         " process rows; needed are %" PRId64 ", %" PRId64 " and %" PRId64, B->m,
-                        B->mb, B->p, max(A->m, A->n), A->mb, A->p);
+                        B->mb, B->p, dagi_most(A->m, A->n), A->mb, A->p);
     return c;
 }
 
@@ -59,7 +50,7 @@ static dag_status stand_up(dag_context *ctx, const char *routine, dag_matrix *A,
 static dag_status clear_below(dag_matrix *B, int64_t i, int64_t j, const dag_element *e, void *arg)
 {
     const int64_t *rows = arg;
-    int64_t keep = max(min(*rows - i * B->mb, e->shape.m), 0);
+    int64_t keep = dagi_most(dagi_least(*rows - i * B->mb, e->shape.m), 0);
     (void)j;
     for (int64_t c = 0; c < e->shape.n; c++)
         memset((char *)e->ptr + (size_t)(keep + c * e->ld) * e->shape.elem, 0,
@@ -153,7 +144,7 @@ static double forward_error(double eps, double rcond, int minimise, int64_t surp
     if (rcond == 0)
         return INFINITY;
     if (!minimise)
-        return eps * (double)min(3, surplus + 2) * condition;
+        return eps * (double)dagi_least(3, surplus + 2) * condition;
     double cosine = fmax(sqrt((1 - sine) * (1 + sine)), eps);
     return eps * (2 * condition / cosine + sine / cosine * condition * condition);
 }

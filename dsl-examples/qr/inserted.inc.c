@@ -1,19 +1,14 @@
 /* Bodies of the inserted QR factorisation for one element type, on cores and on devices: those of geqrf.jdf and
  * split_geqrf.jdf, a child of the tree at a time. */
-#define NAME(name) DAG_PRECISION_CAT(name##_, DAG_PRECISION)
-#define BODY(name) static int NAME(name)(struct dag_task *task, const void *args, const dag_tile_view *t)
-#define ENQUEUE(name)                                                                              \
-    static int NAME(name##_device)(struct dag_task *task, const void *args, const dag_tile_view *t, \
-                                   dag_device_queue *queue)
 
 /* Row `row` of a stack. */
-static elem_t *NAME(from)(const dag_tile_view *c, int row)
+static elem_t *DAGI_NAME(from)(const dag_tile_view *c, int row)
 {
     return (elem_t *)c->ptr + row;
 }
 
 /* C, T; X with a tree, which gets what these columns have of the triangle */
-BODY(geqrt)
+DAGI_BODY(geqrt)
 {
     const step *s = args;
     const dag_tile_view *c = t, *x = &t[2];
@@ -23,26 +18,25 @@ BODY(geqrt)
         dag_task_fail(task, "no memory for the factorisation of a stack");
         return 1;
     }
-    FN(geqrt_stack)(rows, n, s->block, NAME(from)(c, s->at), (int)c->ld, t[1].ptr, (int)t[1].ld, work);
+    FN(geqrt_stack)(rows, n, s->block, DAGI_NAME(from)(c, s->at), (int)c->ld, t[1].ptr, (int)t[1].ld, work);
     if (!s->tree)
         return 0;
     elem_t *top = (elem_t *)x->ptr + s->before * x->ld;
     if (s->before == 0)
         FN(laset)(DAG_REGION_FULL, (int)x->m, (int)x->n, 0, 0, x->ptr, (int)x->ld);
-    FN(lacpy)(DAG_REGION_FULL, above, n, NAME(from)(c, s->first), (int)c->ld, top, (int)x->ld);
-    FN(lacpy)(DAG_REGION_UPPER, qr_min(rows, n), n, NAME(from)(c, s->at), (int)c->ld, top + above, (int)x->ld);
+    FN(lacpy)(DAG_REGION_FULL, above, n, DAGI_NAME(from)(c, s->first), (int)c->ld, top, (int)x->ld);
+    FN(lacpy)(DAG_REGION_UPPER, qr_min(rows, n), n, DAGI_NAME(from)(c, s->at), (int)c->ld, top + above, (int)x->ld);
     return 0;
 }
 
 /* Columns, their T, Y, T: these columns and their T join those before them */
-BODY(pack)
+DAGI_BODY(pack)
 {
     const step *s = args;
     const dag_tile_view *l = t, *r = &t[1], *whole = &t[2], *of = &t[3];
     int before = (int)s->before, rows = (int)l->m - s->at, rank = qr_min(rows, (int)l->n), ld = (int)of->ld;
-    const elem_t *v = NAME(from)(l, s->at), *y = NAME(from)(whole, s->at);
+    const elem_t *v = DAGI_NAME(from)(l, s->at), *y = DAGI_NAME(from)(whole, s->at);
     elem_t *right = (elem_t *)of->ptr + s->before * of->ld; /* columns of T above those of this one */
-    (void)task;
     if (before == 0)
         FN(laset)(DAG_REGION_FULL, (int)of->m, (int)of->n, 0, 0, of->ptr, ld);
     FN(lacpy)(DAG_REGION_FULL, (int)l->m, (int)l->n, l->ptr, (int)l->ld, (elem_t *)whole->ptr + s->before * whole->ld,
@@ -61,34 +55,32 @@ BODY(pack)
 }
 
 /* child, X, Z */
-BODY(reduce)
+DAGI_BODY(reduce)
 {
     const step *s = args;
     const dag_tile_view *x = &t[1], *z = &t[2];
     int nb = s->nb, kb = (int)z->n, ld = (int)z->ld;
     elem_t *v = (elem_t *)z->ptr + (size_t)(2 * s->slot) * (size_t)nb;
-    (void)task;
     FN(lacpy)(DAG_REGION_FULL, kb, kb, t->ptr, (int)t->ld, v, ld);
     FN(tpqrt)(kb, kb, x->ptr, (int)x->ld, v, ld, v + nb, ld);
     return 0;
 }
 
 /* X, C: R comes to its place */
-BODY(finish)
+DAGI_BODY(finish)
 {
     const step *s = args;
     const dag_tile_view *c = &t[1];
     const elem_t *x = (const elem_t *)t->ptr + s->before * t->ld;
     int n = (int)c->n, above = s->at - s->first;
-    (void)task;
-    FN(lacpy)(DAG_REGION_FULL, above, n, x, (int)t->ld, NAME(from)(c, s->first), (int)c->ld);
-    FN(lacpy)(DAG_REGION_UPPER, qr_min((int)c->m - s->at, n), n, x + above, (int)t->ld, NAME(from)(c, s->at),
+    FN(lacpy)(DAG_REGION_FULL, above, n, x, (int)t->ld, DAGI_NAME(from)(c, s->first), (int)c->ld);
+    FN(lacpy)(DAG_REGION_UPPER, qr_min((int)c->m - s->at, n), n, x + above, (int)t->ld, DAGI_NAME(from)(c, s->at),
               (int)c->ld);
     return 0;
 }
 
 /* V, T, C; X with a tree */
-BODY(update)
+DAGI_BODY(update)
 {
     const step *s = args;
     const dag_tile_view *v = t, *c = &t[2], *x = &t[3];
@@ -99,40 +91,41 @@ BODY(update)
         dag_task_fail(task, "no memory for the update of a block column");
         return 1;
     }
-    FN(gemqrt_stack)(DAG_CONJ_TRANS, rows, (int)c->n, rank, s->block, NAME(from)(v, s->at), (int)v->ld, t[1].ptr,
-                     (int)t[1].ld, NAME(from)(c, s->at), (int)c->ld, work);
+    FN(gemqrt_stack)(DAG_CONJ_TRANS, rows, (int)c->n, rank, s->block, DAGI_NAME(from)(v, s->at), (int)v->ld, t[1].ptr,
+                     (int)t[1].ld, DAGI_NAME(from)(c, s->at), (int)c->ld, work);
     if (s->tree) {
         FN(laset)(DAG_REGION_FULL, (int)x->m, (int)x->n, 0, 0, x->ptr, (int)x->ld);
-        FN(lacpy)(DAG_REGION_FULL, qr_min((int)c->m - s->first, s->nb), (int)c->n, NAME(from)(c, s->first),
+        FN(lacpy)(DAG_REGION_FULL, qr_min((int)c->m - s->first, s->nb), (int)c->n, DAGI_NAME(from)(c, s->first),
                   (int)c->ld, x->ptr, (int)x->ld);
     }
     return 0;
 }
 
 /* Stacks are not cut into blocks. */
-ENQUEUE(update)
+DAGI_ENQUEUE(update)
 {
     const step *s = args;
     const dag_tile_view *v = t, *c = &t[2], *x = &t[3];
     int rows = (int)c->m - s->at;
-    FN(dev_gemqrt)(queue, DAG_CONJ_TRANS, rows, (int)c->n, qr_min(rows, (int)v->n), NAME(from)(v, s->at), (int)v->ld,
-                   t[1].ptr, (int)t[1].ld, NAME(from)(c, s->at), (int)c->ld, dag_device_workspace(task), (int)v->n);
+    FN(dev_gemqrt)(queue, DAG_CONJ_TRANS, rows, (int)c->n, qr_min(rows, (int)v->n), DAGI_NAME(from)(v, s->at),
+                   (int)v->ld, t[1].ptr, (int)t[1].ld, DAGI_NAME(from)(c, s->at), (int)c->ld, dag_device_workspace(task),
+                   (int)v->n);
     if (s->tree) {
         FN(dev_geadd)(queue, DAG_NO_TRANS, (int)x->m, (int)x->n, 0, x->ptr, (int)x->ld, 0, x->ptr, (int)x->ld);
         FN(dev_geadd)(queue, DAG_NO_TRANS, qr_min((int)c->m - s->first, s->nb), (int)c->n, 1,
-                      NAME(from)(c, s->first), (int)c->ld, 0, x->ptr, (int)x->ld);
+                      DAGI_NAME(from)(c, s->first), (int)c->ld, 0, x->ptr, (int)x->ld);
     }
     return 0;
 }
 
-static size_t NAME(update_room)(const void *args, const dag_tile_view *t)
+static size_t DAGI_NAME(update_room)(const void *args, const dag_tile_view *t)
 {
     (void)args;
     return (size_t)t->n * (size_t)t[2].n * sizeof(elem_t);
 }
 
 /* Z, child, X */
-BODY(combine)
+DAGI_BODY(combine)
 {
     const step *s = args;
     const dag_tile_view *z = t, *child = &t[1], *x = &t[2];
@@ -148,7 +141,7 @@ BODY(combine)
     return 0;
 }
 
-ENQUEUE(combine)
+DAGI_ENQUEUE(combine)
 {
     const step *s = args;
     const dag_tile_view *z = t, *child = &t[1], *x = &t[2];
@@ -159,32 +152,27 @@ ENQUEUE(combine)
     return 0;
 }
 
-static size_t NAME(combine_room)(const void *args, const dag_tile_view *t)
+static size_t DAGI_NAME(combine_room)(const void *args, const dag_tile_view *t)
 {
     const step *s = args;
     return (size_t)t->n * (size_t)s->columns * sizeof(elem_t);
 }
 
 /* X, C: the top block comes home */
-BODY(put)
+DAGI_BODY(put)
 {
     const step *s = args;
     const dag_tile_view *c = &t[1];
-    (void)task;
     FN(lacpy)(DAG_REGION_FULL, qr_min((int)c->m - s->first, s->nb), (int)c->n, t->ptr, (int)t->ld,
-              NAME(from)(c, s->first), (int)c->ld);
+              DAGI_NAME(from)(c, s->first), (int)c->ld);
     return 0;
 }
 
-ENQUEUE(put)
+DAGI_ENQUEUE(put)
 {
     const step *s = args;
     const dag_tile_view *c = &t[1];
-    (void)task;
     FN(dev_geadd)(queue, DAG_NO_TRANS, qr_min((int)c->m - s->first, s->nb), (int)c->n, 1, t->ptr, (int)t->ld, 0,
-                  NAME(from)(c, s->first), (int)c->ld);
+                  DAGI_NAME(from)(c, s->first), (int)c->ld);
     return 0;
 }
-#undef ENQUEUE
-#undef BODY
-#undef NAME

@@ -3,16 +3,14 @@
 #include "la/cut.h"
 #include "la/direct.h"
 #include "la/few.h"
+#include "la/numbers.h"
 #include "la/slabs.h"
 
-#include "qr/inserted.h"
 #include "qr/split.h"
 
 #include <dag/inserted.h>
 #include <dag/kernels.h>
-#include <dag/la.h>
 #include <dag/qr.h>
-#include <dag/view.h>
 
 #include "geqrf.h"
 #include "stack.h"
@@ -37,16 +35,6 @@ struct dag_qr {
     void *room;       /* memory of T where that is small */
     dag_matrix *tree; /* V and T; NULL where there is one stack */
 };
-
-static int64_t min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t quotient_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static void check_alike(dagi_check *c, const char *name, const dag_matrix *A, const dag_matrix *B)
 {
@@ -85,7 +73,7 @@ static int64_t stack_of(const dag_matrix *A, int64_t mine, int64_t top)
     enum { ROWS = 2048, TILES = 8, NARROW = 16 };
     if (A->nt > NARROW || mine <= 4 * top)
         return mine;
-    int64_t each = quotient_up(ROWS, A->nb);
+    int64_t each = dagi_ceil_div(ROWS, A->nb);
     return each > TILES ? each : TILES;
 }
 
@@ -105,15 +93,15 @@ static bool is_small(const dag_matrix *A)
 {
     enum { PANELS = 4, ROWS = 1024 };
     return A->p * A->q == 1 && A->m <= ROWS && A->nb > DAG_QR_INNER &&
-           min(A->m, A->n) <= PANELS * A->nb;
+           dagi_least(A->m, A->n) <= PANELS * A->nb;
 }
 
 /* Stacks that are cut into blocks may be high: so many that workers of different speed end
  * together, because each costs a node of the tree. */
 static int64_t cut_stack_of(const dag_matrix *A, int64_t mine, int64_t block, double workers)
 {
-    int64_t each = quotient_up(mine, 4 * quotient_up((int64_t)workers, min(A->mt, A->p)));
-    int64_t least = quotient_up(4 * block, A->nb);
+    int64_t each = dagi_ceil_div(mine, 4 * dagi_ceil_div((int64_t)workers, dagi_least(A->mt, A->p)));
+    int64_t least = dagi_ceil_div(4 * block, A->nb);
     return each < least ? least : each;
 }
 
@@ -122,8 +110,8 @@ static int64_t cut_stack_of(const dag_matrix *A, int64_t mine, int64_t block, do
 static dag_status plan(dag_context *ctx, const dag_matrix *A, const dag_qr_options *o, bool split, dag_qr *qr)
 {
     enum { FEW = 2 /* block columns */, USUAL = 4 /* workers, where trees may not depend on them */ };
-    int64_t panels = min(A->mt, A->nt), rows = min(A->mt, A->p);
-    int64_t mine = quotient_up(A->mt, rows), top = quotient_up(panels, rows) + 1;
+    int64_t panels = dagi_least(A->mt, A->nt), rows = dagi_least(A->mt, A->p);
+    int64_t mine = dagi_ceil_div(A->mt, rows), top = dagi_ceil_div(panels, rows) + 1;
     int usual = dag_reproducible(ctx);
     double present[2] = {usual ? USUAL : dag_workers(ctx), usual ? 0 : dag_devices(ctx)};
     dag_status status = DAG_SUCCESS;
@@ -145,9 +133,9 @@ static dag_status plan(dag_context *ctx, const dag_matrix *A, const dag_qr_optio
                                  : stack_of(A, mine, top);
     tiles = tiles < top ? top : tiles;
     tiles = tiles > mine ? mine : tiles;
-    block = min(block, tiles * A->nb); /* higher ones would only cost workspace */
+    block = dagi_least(block, tiles * A->nb); /* higher ones would only cost workspace */
     *qr = (dag_qr){.m = A->m, .n = A->n, .nb = A->nb, .prec = A->prec, .p = (int)A->p,
-                   .q = (int)A->q, .rows = (int)rows, .stacks = (int)quotient_up(mine, tiles),
+                   .q = (int)A->q, .rows = (int)rows, .stacks = (int)dagi_ceil_div(mine, tiles),
                    .tiles = (int)tiles, .block = (int)block, .panels = (int)panels};
     return DAG_SUCCESS;
 }
@@ -156,9 +144,9 @@ static dag_status make_factors(dag_context *ctx, dag_qr *qr)
 {
     enum { SMALL = 1 << 16 }; /* bytes that the heap has at hand, sooner than pages */
     int64_t stacks = (int64_t)qr->rows * qr->stacks;
-    int64_t columns = min(qr->n, qr->panels * qr->nb);
+    int64_t columns = dagi_least(qr->n, qr->panels * qr->nb);
     int64_t slots = qr_slots(qr->rows, qr->stacks);
-    int64_t high = qr->block > 0 ? quotient_up(qr->tiles * qr->nb, qr->block) * DAG_QR_INNER
+    int64_t high = qr->block > 0 ? dagi_ceil_div(qr->tiles * qr->nb, qr->block) * DAG_QR_INNER
                                  : qr->nb;
     dag_matrix_desc desc = {.prec = qr->prec, .m = stacks * high, .n = columns, .mb = high,
                             .nb = qr->nb, .p = qr->p, .q = qr->q, .name = "T of the stacks"};
@@ -198,9 +186,7 @@ static dag_matrix *tree_of(const dag_qr *qr)
 
 static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, int ahead)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                          dag_shape *, int, int, int, int, int, int,
-                                          int) = DAGI_FOUR(geqrf);
+    DAGI_MAKERS(geqrf) make[4] = DAGI_FOUR(geqrf);
     dag_shape head = {qr->nb, qr->nb, dag_precision_size(qr->prec)};
     dag_pieces S;
     (void)dag_kernels_init(NULL);
@@ -228,10 +214,10 @@ static dag_status factor_other(dag_context *ctx, dag_matrix *slab, const dag_qr 
 static bool direct_factor(dag_context *ctx, dag_matrix *A, const dag_qr *qr)
 {
     dagi_array a;
-    double k = (double)min(A->m, A->n), work = k * ((double)A->m * (double)A->n - k * k / 3);
+    double k = (double)dagi_least(A->m, A->n), work = k * ((double)A->m * (double)A->n - k * k / 3);
     if (qr->tree != NULL || !dagi_direct(ctx, work, (dag_matrix *[]){A, NULL}, &a))
         return false;
-    size_t room = dagi_direct_qr_work((int)A->n, (int)min(A->nb, A->n), qr->block);
+    size_t room = dagi_direct_qr_work((int)A->n, (int)dagi_least(A->nb, A->n), qr->block);
     void *W = malloc(room * dag_precision_size(A->prec));
     for (int64_t k0 = 0; W != NULL && k0 < qr->panels; k0++) {
         int64_t at = k0 * A->nb, ldt;
@@ -248,7 +234,7 @@ static bool direct_multiply(dag_context *ctx, dag_trans trans, dag_matrix *A, co
                             dag_matrix *B)
 {
     dagi_array a[2];
-    double work = 2 * (double)B->m * (double)B->n * (double)min(A->m, A->n);
+    double work = 2 * (double)B->m * (double)B->n * (double)dagi_least(A->m, A->n);
     if (qr->tree != NULL || !dagi_direct(ctx, work, (dag_matrix *[]){A, B, NULL}, a))
         return false;
     int64_t deep = qr->block > 0 ? 2 * DAG_QR_INNER : A->nb;
@@ -363,12 +349,8 @@ static int ahead_of(const dag_matrix *A, const dag_qr *qr, const dag_matrix *B, 
 static dag_status multiply(dag_context *ctx, dag_trans trans, const dag_matrix *A, const dag_qr *qr,
                            const dag_matrix *B, int identity, bool far)
 {
-    static dag_taskpool *(*const forward[4])(dag_context *, dag_matrix *, dag_matrix *, dag_matrix *,
-                                             dag_matrix *, dag_shape *, int, int, int, int, int,
-                                             int, int) = DAGI_FOUR(unmqr_C);
-    static dag_taskpool *(*const backward[4])(dag_context *, dag_matrix *, dag_matrix *,
-                                              dag_matrix *, dag_matrix *, dag_shape *, int, int, int,
-                                              int, int, int, int, int) = DAGI_FOUR(unmqr_N);
+    DAGI_MAKERS(unmqr_C) forward[4] = DAGI_FOUR(unmqr_C);
+    DAGI_MAKERS(unmqr_N) backward[4] = DAGI_FOUR(unmqr_N);
     dag_pieces S, X;
     dag_shape head = {qr->nb, B->nb, dag_precision_size(qr->prec)};
     int tree = qr->tree != NULL, ahead = ahead_of(A, qr, B, far);
@@ -439,10 +421,10 @@ static dag_status do_ungqr(dag_context *ctx, dagi_entry entry, dag_matrix *A, co
 {
     dagi_check c = check_q(ctx, entry, A, qr);
     check_rows(&c, "Q", A, Q);
-    if (c.status == DAG_SUCCESS && (Q->nb != A->nb || Q->n > A->m || Q->n < min(A->m, A->n)))
+    if (c.status == DAG_SUCCESS && (Q->nb != A->nb || Q->n > A->m || Q->n < dagi_least(A->m, A->n)))
         dagi_check_fail(&c, "Q has %" PRId64 " columns in tiles of %" PRId64 "; there must be %"
                         PRId64 " to %" PRId64 " in tiles of %" PRId64, Q->n, Q->nb,
-                        min(A->m, A->n), A->m, A->nb);
+                        dagi_least(A->m, A->n), A->m, A->nb);
     if (dagi_check_agreed(&c) && Q->m > 0 && Q->n > 0)
         c.status = dag_laset(ctx, DAG_GENERAL, 0, 1, Q);
     return multiply_any(&c, DAG_NO_TRANS, A, qr, Q, 1);

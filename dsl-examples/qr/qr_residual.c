@@ -7,8 +7,6 @@
 #include <dag/qr.h>
 #include <dag/view.h>
 
-#include <math.h>
-
 static dag_status make(dag_context *ctx, const dag_matrix *like, int64_t m, int64_t n,
                        dag_layout layout, const char *name, dag_matrix **A)
 {

@@ -1,22 +1,13 @@
 /* QR factorisation with the columns of stacks cut into columns of two widths. */
 #include "qr/split.h"
-#include "la/precisions.h"
+
+#include "la/numbers.h"
 
 #include <dag/kernels.h>
 
 #include "split_geqrf.h"
 
 #include <stdint.h>
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t at_least_one(int64_t a)
-{
-    return a > 1 ? a : 1;
-}
 
 /* Rows of the highest stack. */
 static int64_t height(const dag_pieces *S)
@@ -34,25 +25,22 @@ static int64_t height(const dag_pieces *S)
 qr_cut_shapes dagi_geqrf_cut_shapes(const qr_stacks *q, const dag_split_desc *cut)
 {
     const dag_matrix *S = &q->S->super;
-    int64_t narrow = at_least_one(cut->s > 0 ? cut->b : 0);
-    int64_t rest = at_least_one(least(S->nb - (cut->s > 0 ? cut->s * cut->b : 0), S->n)); /* tiles may be wider */
+    int64_t narrow = dagi_most(cut->s > 0 ? cut->b : 0, 1);
+    int64_t rest = dagi_most(dagi_least(S->nb - (cut->s > 0 ? cut->s * cut->b : 0), S->n), 1); /* tiles may be wider */
     size_t size = dag_precision_size(S->prec);
     return (qr_cut_shapes){{narrow, narrow, size}, {rest, rest, size}, {S->nb, narrow, size}, {S->nb, rest, size}};
 }
 
 dag_status dagi_geqrf_split(dag_context *ctx, const qr_stacks *q, const dag_split_desc *cut)
 {
-    typedef dag_taskpool *make(dag_context *, dag_split *, dag_matrix *, dag_matrix *, dag_shape *, dag_shape *,
-                               dag_shape *, dag_shape *, dag_shape *, dag_shape *, int, int, int, int, int,
-                               int64_t, int, int64_t);
-    static make *const of[4] = DAGI_FOUR(split_geqrf);
+    DAGI_MAKERS(split_geqrf) of[4] = DAGI_FOUR(split_geqrf);
     const dag_matrix *S = &q->S->super;
     dag_split view;
     dag_status status = dag_split_view(S, cut, &view);
     if (status != DAG_SUCCESS)
         return status;
     qr_cut_shapes x = dagi_geqrf_cut_shapes(q, cut);
-    dag_shape top = q->HS, stack = {height(q->S), least(S->nb, S->n), top.elem};
+    dag_shape top = q->HS, stack = {height(q->S), dagi_least(S->nb, S->n), top.elem};
     bool tile = cut->update == DAG_SPLIT_BY_TILE;
     (void)dag_kernels_init(NULL);
     return dag_run(ctx, of[S->prec](ctx, &view, q->TF, q->TT != NULL ? q->TT : q->TF, &top, &x.narrow_top,

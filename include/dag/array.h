@@ -12,9 +12,7 @@
 
 #include <dag/collection.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** Fields are read-only; JDF expressions may name `n0` to `n3`. */
 typedef struct dag_array {
@@ -44,7 +42,5 @@ void dag_array_free(dag_array *array);
 /** The block of an index tuple when it belongs to this rank, else NULL. */
 void *dag_array_at(const dag_array *array, const int64_t *index);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

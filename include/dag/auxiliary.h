@@ -11,9 +11,7 @@
 
 #include <dag/matrix.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** Set A: elements off the diagonal to `off`, those on it to `diag`. */
 dag_status dag_laset(dag_context *ctx, dag_uplo uplo, dag_dcomplex off, dag_dcomplex diag,
@@ -78,7 +76,5 @@ dag_status dag_lanhe(dag_context *ctx, dag_norm norm, dag_uplo uplo, dag_matrix 
 dag_status dag_lantr(dag_context *ctx, dag_norm norm, dag_uplo uplo, dag_diag diag, dag_matrix *A,
                      double *value);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -24,9 +24,7 @@
 
 #include <dag/dag.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** The size of a matrix. */
 typedef struct dag_batch_shape {
@@ -107,7 +105,5 @@ DAG_BATCH_DECLARE(c, dag_scomplex)
 DAG_BATCH_DECLARE(z, dag_dcomplex)
 #undef DAG_BATCH_DECLARE
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -23,9 +23,7 @@
 
 #include <dag/matrix.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /**
  * C := alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) is k x n and C is m x n.
@@ -228,7 +226,5 @@ DAG_BLAS3_DECLARE_HERMITIAN(z, dag_dcomplex, double)
 #undef DAG_BLAS3_DECLARE
 #undef DAG_BLAS3_DECLARE_HERMITIAN
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

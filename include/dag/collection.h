@@ -12,9 +12,7 @@
 #include <dag/dag.h>
 #include <dag/types.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** Most indices a collection may have. */
 #define DAG_MAX_INDEX 4
@@ -176,7 +174,5 @@ static inline int dag_rank_of(const dag_collection *c, const int64_t *index)
     return (int)rank;
 }
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -17,13 +17,13 @@
 #ifndef DAG_DAG_H
 #define DAG_DAG_H
 
+#include <dag/linkage.h>
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** The result of a call. Groups tell how far the damage of an error reaches. */
 typedef enum dag_status {
@@ -435,7 +435,5 @@ void dag_task_fail(struct dag_task *task, const char *format, ...)
 #endif
     ;
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -11,9 +11,7 @@
 
 #include <dag/types.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 struct dag_task;
 struct dag_value;
@@ -57,8 +55,6 @@ int *dag_device_info(const struct dag_task *task, int64_t offset);
  *  <dag/kernels_device.h> are counted without being told. */
 void dag_device_flops(const struct dag_task *task, double flops);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 
 #endif

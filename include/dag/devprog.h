@@ -34,9 +34,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 #define DAG_DEVPROG_ARGS 8       /**< most arguments of a kernel */
 #define DAG_DEVPROG_SCALARS 2048 /**< most bytes of its scalars */
@@ -150,8 +148,6 @@ dag_taskpool *dag_devprog_taskpool(dag_devprog *program);
  * else its message is written. */
 dag_status dag_devprog_list(dag_devprog *program, FILE *to);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 
 #endif

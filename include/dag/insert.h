@@ -30,9 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 struct dag_task;
 
@@ -252,7 +250,5 @@ dag_status dag_insert_release(dag_taskpool *pool, const dag_tile *tile);
  *  DAG_ERR_MISMATCH where the ranks have not inserted the same tasks. */
 dag_status dag_insert_end(dag_taskpool *pool);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

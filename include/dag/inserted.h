@@ -12,9 +12,7 @@
 #include <dag/blas3.h>
 #include <dag/qr.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** dag_potrf(). */
 dag_status dag_potrf_inserted(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info);
@@ -28,7 +26,5 @@ dag_status dag_gemm_inserted(dag_context *ctx, dag_trans transa, dag_trans trans
                              dag_dcomplex alpha, dag_matrix *A, dag_matrix *B, dag_dcomplex beta,
                              dag_matrix *C);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -13,9 +13,7 @@
 
 #include <dag/matrix.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /**
  * Inverse of a triangular matrix, in place. The other triangle is neither read nor written.
@@ -77,7 +75,5 @@ DAG_INVERSE_DECLARE(c)
 DAG_INVERSE_DECLARE(z)
 #undef DAG_INVERSE_DECLARE
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -30,9 +30,7 @@
 #define DAG_MAX_LOCALS 24
 #define DAG_MAX_FLOWS 24
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /* ---- values ----------------------------------------------------------------------------- */
 
@@ -474,7 +472,5 @@ void dag_fact_value(const void *globals, dag_fact_seen *seen, int line, const ch
 
 #include <dag/jdf_ops.h>
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

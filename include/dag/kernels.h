@@ -19,9 +19,7 @@
 
 #include <dag/types.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /**
  * Makes the BLAS library single-threaded, because the runtime runs one kernel per worker.
@@ -64,44 +62,25 @@ const char *dag_kernels_better_core(void);
  */
 const char *dag_kernels_variant(void);
 
+/** Operations of kernels for cores, X(NAME, name): DAG_OP_NAME, and dag_kernel_op_name() of it. */
+#define DAG_CORE_OPS(X)                                                                            \
+    X(POTRF, potrf) X(TRSM, trsm) X(TRMM, trmm) X(HERK, herk) X(SYRK, syrk) X(GEMM, gemm)          \
+    X(HEMM, hemm) X(LACPY, lacpy) X(LASET, laset) X(GEADD, geadd) X(LANGE_MAX, lange_max)          \
+    X(LANGE_ONE, lange_one) X(LANGE_INF, lange_inf) X(LANGE_FRO, lange_fro)                        \
+    X(ABSGEMM, absgemm) X(PLRNT, plrnt) X(PLGHE, plghe) X(GETRF, getrf)                            \
+    X(GETRF_NOPIV, getrf_nopiv) X(GETRF_COLUMN, getrf_column) X(GETRF_SEARCH, getrf_search)        \
+    X(GETRF_CHOOSE, getrf_choose) X(GETRF_BELOW, getrf_below) X(LASWP, laswp) X(SYMM, symm)        \
+    X(SYR2K, syr2k) X(HER2K, her2k) X(GEQRT, geqrt) X(GEMQRT, gemqrt) X(TPQRT, tpqrt)              \
+    X(TPMQRT, tpmqrt) X(GEQRT_STACK, geqrt_stack) X(GEMQRT_STACK, gemqrt_stack)
+/** Those of devices alone: kernels_device.h. */
+#define DAG_DEVICE_OPS(X)                                                                          \
+    X(POTRF_WORKSPACE, potrf_workspace) X(PICK_ROWS, pick_rows) X(PUT_ROWS, put_rows)
+
 /** Operations known to the registry. */
 typedef enum dag_kernel_op {
-    DAG_OP_POTRF,
-    DAG_OP_TRSM,
-    DAG_OP_TRMM,
-    DAG_OP_HERK,
-    DAG_OP_SYRK,
-    DAG_OP_GEMM,
-    DAG_OP_HEMM,
-    DAG_OP_LACPY,
-    DAG_OP_LASET,
-    DAG_OP_GEADD,
-    DAG_OP_LANGE_MAX,
-    DAG_OP_LANGE_ONE,
-    DAG_OP_LANGE_INF,
-    DAG_OP_LANGE_FRO,
-    DAG_OP_ABSGEMM,
-    DAG_OP_PLRNT,
-    DAG_OP_PLGHE,
-    DAG_OP_GETRF,
-    DAG_OP_GETRF_NOPIV,
-    DAG_OP_GETRF_COLUMN,
-    DAG_OP_GETRF_SEARCH,
-    DAG_OP_GETRF_CHOOSE,
-    DAG_OP_GETRF_BELOW,
-    DAG_OP_LASWP,
-    DAG_OP_SYMM,
-    DAG_OP_SYR2K,
-    DAG_OP_HER2K,
-    DAG_OP_GEQRT,
-    DAG_OP_GEMQRT,
-    DAG_OP_TPQRT,
-    DAG_OP_TPMQRT,
-    DAG_OP_GEQRT_STACK,
-    DAG_OP_GEMQRT_STACK,
-    DAG_OP_POTRF_WORKSPACE, /**< of devices only: kernels_device.h */
-    DAG_OP_PICK_ROWS,       /**< likewise */
-    DAG_OP_PUT_ROWS,        /**< likewise */
+#define DAG_OP_ROW(NAME, name) DAG_OP_##NAME,
+    DAG_CORE_OPS(DAG_OP_ROW) DAG_DEVICE_OPS(DAG_OP_ROW)
+#undef DAG_OP_ROW
     DAG_OP_COUNT
 } dag_kernel_op;
 
@@ -176,8 +155,6 @@ static inline size_t dag_qr_stack_work(int n, int block)
 #define DAG_TEMPLATE <dag/kernels_decl.h>
 #include <dag/each_precision.h>
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 
 #endif /* DAG_KERNELS_H */

@@ -18,9 +18,7 @@
 #include <dag/device.h>
 #include <dag/types.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /**
  * Exchanges of rows first, ..., first+count-1 of a matrix with rows pivot[first], ... of it, none of
@@ -56,8 +54,6 @@ int dag_device_moves_rows(const void *globals, const int32_t *locals);
  *  are counted for LAPACK; the runtime asks behind each body. */
 double dag_kernels_launched_flops(void);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 
 #endif /* DAG_KERNELS_DEVICE_H */

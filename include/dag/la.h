@@ -36,9 +36,7 @@
 #include <dag/scalapack.h>
 #include <dag/split.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /* ---- sizes ------------------------------------------------------------------------------- */
 
@@ -266,7 +264,5 @@ typedef struct dag_plrnt_source {
 } dag_plrnt_source;
 dag_status dag_plrnt_each(void *arg, dag_element_fn add, void *to);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -19,9 +19,7 @@
 
 #include <dag/matrix.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /**
  * LU factorisation with partial pivoting, P A = L U, in place; L has a unit diagonal. Pivots are
@@ -124,7 +122,5 @@ DAG_LU_DECLARE(c)
 DAG_LU_DECLARE(z)
 #undef DAG_LU_DECLARE
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -43,9 +43,7 @@
 
 #include <dag/matrix.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** How the singular values (eigenvalues) of svd and spd lie between 1 and 1/cond. */
 typedef enum dag_spectrum {
@@ -104,7 +102,5 @@ dag_status dag_maker_each(void *arg,
                           void (*add)(void *to, int64_t i, int64_t j, double re, double im),
                           void *to);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

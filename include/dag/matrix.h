@@ -14,9 +14,7 @@
 
 #include <dag/collection.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 typedef enum dag_layout {
     DAG_LAYOUT_TILE = 0, /**< each tile contiguous */
@@ -121,7 +119,5 @@ void dag_matrix_grid(int size, int *p, int *q);
 dag_status dag_matrix_gather(dag_matrix *a, void *full, int64_t ld);
 dag_status dag_matrix_scatter(dag_matrix *a, const void *full, int64_t ld);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -10,9 +10,7 @@
 
 #include <mpi.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /**
  * dag_init() on the ranks of `comm`, which is duplicated; collective over it. MPI must have been
@@ -35,7 +33,5 @@ extern "C" {
 dag_status dag_init_mpi(dag_context **context, const dag_config *config, MPI_Comm comm, char *why,
                         size_t why_size);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

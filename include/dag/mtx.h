@@ -23,9 +23,7 @@
 
 #include <dag/types.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** Bytes of a buffer for an error text, terminator included; longer texts are cut. */
 #define DAG_MTX_ERRLEN 1024
@@ -149,8 +147,6 @@ bool dag_mtx_writer_is_direct(const dag_mtx_writer *writer);
 /** Gives up: removes the temporary file and frees the writer. NULL is allowed. */
 void dag_mtx_writer_abort(dag_mtx_writer *writer);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 
 #endif /* DAG_MTX_H */

@@ -10,9 +10,7 @@
 #include <dag/dag.h>
 #include <dag/kernels.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** What a rank has there. Fields are read-only. */
 typedef struct dag_node {
@@ -41,7 +39,5 @@ void dag_node_free(dag_node *node); /**< NULL is allowed */
  */
 double dag_node_kernel(dag_node *node, int on_device, const dag_kernel_call *call, double *filled);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -13,9 +13,7 @@
 #include <dag/dag.h>
 #include <dag/kernels_device.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 struct _cl_mem;
 struct _cl_kernel;
@@ -63,8 +61,6 @@ int dag_device_buffer(dag_device_queue *queue, const void *at, struct _cl_mem **
  */
 int dag_opencl_seen(const dag_context *context, int index, char *text, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 
 #endif /* DAG_OPENCL_H */

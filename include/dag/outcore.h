@@ -17,9 +17,7 @@
 #include <dag/devprog.h>
 #include <dag/la.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** How a program is cut; 0 and NULL leave the choice to it. */
 typedef struct dag_outcore_options {
@@ -77,8 +75,6 @@ dag_status dag_getrf_program(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int
 dag_status dag_getrf_nopiv_program(dag_context *ctx, dag_matrix *A,
                                    const dag_outcore_options *options, dag_devprog **program);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 
 #endif

@@ -9,9 +9,7 @@
 
 #include <dag/dag.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** Tasks of all ranks, as rank 0 has heard of them, since pools are under way. */
 typedef struct dag_progress {
@@ -64,7 +62,5 @@ typedef struct dag_pool_times {
  */
 void dag_pool_times_at_end(dag_context *context, const char *program, dag_pool_times *times);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

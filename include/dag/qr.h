@@ -17,9 +17,7 @@
 
 #include <dag/matrix.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /**
  * The part of Q that dag_geqrf() does not leave in A. Q is the product over the panels k of
@@ -187,7 +185,5 @@ DAG_QR_DECLARE(c, unm, ung)
 DAG_QR_DECLARE(z, unm, ung)
 #undef DAG_QR_DECLARE
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

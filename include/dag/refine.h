@@ -8,9 +8,7 @@
 
 #include <dag/matrix.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** Why a mixed-precision solver went back to double precision, or how often it refined: see
  *  dag_dsgesv(). */
@@ -133,7 +131,5 @@ DAG_REFINE_DECLARE(c)
 DAG_REFINE_DECLARE(z)
 #undef DAG_REFINE_DECLARE
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

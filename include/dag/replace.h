@@ -5,12 +5,12 @@
 #ifndef DAG_REPLACE_H
 #define DAG_REPLACE_H
 
+#include <dag/linkage.h>
+
 #include <stdbool.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** What will take the place of a file. */
 typedef struct dag_replacement {
@@ -48,7 +48,5 @@ char *dag_replace_read(const char *path, size_t most);
  */
 void dag_replace_remove_all(void);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -24,9 +24,7 @@
 
 #include <dag/matrix.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** Which rank is at row i and column j of a grid of P rows and Q columns: as order of
  *  Cblacs_gridinit(). */
@@ -85,7 +83,5 @@ dag_status dag_part_open(const dag_blacs_grid *grid, dag_precision prec, dag_par
  */
 dag_status dag_part_close(dag_part *part);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -11,11 +11,11 @@
 #ifndef DAG_SEQUENTIAL_CHECK_H
 #define DAG_SEQUENTIAL_CHECK_H
 
+#include <dag/linkage.h>
+
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** What a pragma says of a tile. */
 typedef enum dag_check_access { DAG_CHECK_IN, DAG_CHECK_INOUT, DAG_CHECK_OUT } dag_check_access;
@@ -55,9 +55,7 @@ void *dag_check_take(dag_check_task *task, int param, const void *at, int m, int
 /** In the graph, at the end of a body. */
 void dag_check_leave(dag_check_task *task);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 
 #ifdef DAG_CHECK_MAIN /* the one file that has the nest */
 

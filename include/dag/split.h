@@ -19,9 +19,7 @@
 
 #include <dag/matrix.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** Where tasks run that have a body for devices. */
 typedef enum dag_split_placement {
@@ -111,7 +109,5 @@ enum { DAG_SPLIT_AUTO = 2 };
  */
 dag_status dag_split_settings(dag_context *context, int *wanted, dag_split_desc *desc);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

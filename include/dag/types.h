@@ -8,6 +8,7 @@
 #define DAG_TYPES_H
 
 #include <dag/device_kinds.h>
+#include <dag/linkage.h>
 
 #ifdef __cplusplus
 #include <complex>

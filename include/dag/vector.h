@@ -10,9 +10,7 @@
 
 #include <dag/collection.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** Fields are read-only; JDF expressions may name `count`. */
 typedef struct dag_vector {
@@ -36,7 +34,5 @@ void dag_vector_free(dag_vector *vector);
 /** Element `i` when it belongs to this rank, else NULL. */
 void *dag_vector_at(const dag_vector *vector, int64_t i);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -10,9 +10,7 @@
 
 #include <dag/matrix.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+DAG_C_BEGIN
 
 /** The first m rows and n columns of `a`, 0 <= m <= a->m, 0 <= n <= a->n. */
 void dag_view_top(const dag_matrix *a, int64_t m, int64_t n, dag_matrix *view);
@@ -37,7 +35,5 @@ typedef struct dag_pieces {
  */
 void dag_view_pieces(const dag_matrix *a, int64_t tiles, int64_t per_row, dag_pieces *view);
 
-#ifdef __cplusplus
-}
-#endif
+DAG_C_END
 #endif

@@ -4,7 +4,6 @@
 #include "../base/lock.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,8 @@
  */
 #include "choice_impl.h"
 
+#include "../base/room.h"
+
 #include <dag/replace.h>
 
 #include <errno.h>
@@ -20,6 +22,14 @@
 #include <string.h>
 
 static const char header[] = "dag kernel times 1";
+
+__attribute__((format(printf, 3, 4))) static void refuse(char *why, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, size, format, args);
+    va_end(args);
+}
 
 enum { FIELDS = 8, LARGEST_FILE = 64 << 20 };
 
@@ -34,17 +44,6 @@ typedef struct content {
     record *records;
     int count;
 } content;
-
-static int refuse(char *why, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static int refuse(char *why, size_t size, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, size, format, args);
-    va_end(args);
-    return 1;
-}
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
@@ -107,13 +106,8 @@ static int parse(content *c, char *at)
             return *at != '\0' || number(r.field[1], 0, INT32_MAX) != c->count;
         if (r.count == 0 || !well_formed(&r))
             return 1;
-        if (c->count == capacity) {
-            capacity = capacity > 0 ? 2 * capacity : 64;
-            record *more = realloc(c->records, (size_t)capacity * sizeof(*more));
-            if (more == NULL)
-                return 1;
-            c->records = more;
-        }
+        if (!DAGI_ROOM(c->records, c->count, capacity, 64))
+            return 1;
         c->records[c->count++] = r;
     }
     return 1;
@@ -222,8 +216,8 @@ int dagi_choice_load(dagi_choice *c, const char *path, char *why, size_t size)
     }
     free_content(&old);
     if (failed)
-        return refuse(why, size, "%s: out of memory", path);
-    return state == DAMAGED || state == FOREIGN;
+        refuse(why, size, "%s: out of memory", path);
+    return failed || state == DAMAGED || state == FOREIGN;
 }
 
 /* ---- saving --------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
  */
 #include "sched.h"
 
+#include "../base/room.h"
 #include "../task/door.h"
 #include "../task/task.h"
 #include "../task/instances.h"
@@ -348,14 +349,8 @@ static int serial_push(struct dagi_worker *w, struct dag_task **list)
     struct serial *s = dagi_runner(w)->queue;
     s->stuck = false;
     while (*list) {
-        if (s->count == s->capacity) {
-            size_t capacity = s->capacity ? 2 * s->capacity : 256;
-            struct dag_task **tasks = realloc(s->tasks, capacity * sizeof *tasks);
-            if (!tasks)
-                return 1;
-            s->tasks = tasks;
-            s->capacity = capacity;
-        }
+        if (!DAGI_ROOM(s->tasks, s->count, s->capacity, 256))
+            return 1;
         s->tasks[s->count++] = *list;
         *list = (*list)->next;
     }

@@ -1,4 +1,5 @@
 /* A whole pool, and a worker as far as tasks know it, held against what task.h says of them. */
+#include "../base/room.h"
 #include "../data/copies.h"
 #include "door.h"
 
@@ -15,15 +16,8 @@ struct holders {
 
 static void enter_value(struct holders *h, dag_value *v)
 {
-    if (h->count == h->capacity) {
-        size_t capacity = h->capacity ? 2 * h->capacity : 256;
-        dagi_value **value = realloc(h->value, capacity * sizeof *value);
-        if (!value)
-            return; /* what is not entered is not looked at */
-        h->value = value;
-        h->capacity = capacity;
-    }
-    h->value[h->count++] = (dagi_value *)(void *)v;
+    if (DAGI_ROOM(h->value, h->count, h->capacity, 256)) /* what is not entered is not looked at */
+        h->value[h->count++] = (dagi_value *)(void *)v;
 }
 
 /* What all tasks that do not run have in common. */

@@ -1,5 +1,7 @@
 #include "instances.h"
 
+#include "../base/room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,15 +19,9 @@ static void collect_edge(dag_sources *v, const dag_class *cls, int source_flow, 
 {
     struct collect *c = (struct collect *)(void *)v;
     dagi_inputs *out = c->out;
-    if (out->count == out->capacity) {
-        size_t capacity = out->capacity ? 2 * out->capacity : 8;
-        dagi_input *input = realloc(out->input, capacity * sizeof *input);
-        if (!input) {
-            c->failed = true;
-            return;
-        }
-        out->input = input;
-        out->capacity = capacity;
+    if (!DAGI_ROOM(out->input, out->count, out->capacity, 8)) {
+        c->failed = true;
+        return;
     }
     dagi_input *in = &out->input[out->count++];
     *in = (dagi_input){.from.cls = cls, .flow = v->flow, .source_flow = source_flow, .line = line,

@@ -7,6 +7,7 @@
  * visible the application may free the pool at any time. So nobody touches a pool after giving up
  * his share of `open`, and the store of ENDED is the last access of the runtime.
  */
+#include "../base/room.h"
 #include "completion.h"
 #include "door.h"
 
@@ -298,18 +299,9 @@ static dag_status follow(dag_taskpool *pool, dag_collection *c)
     bool known = atomic_load(&dagi_pool(last)->state) >= DAGI_POOL_LOCAL;
     for (int i = 0; i < order->nfollowers && !known; i++)
         known = order->followers[i] == pool;
-    if (!known && order->nfollowers == order->followers_capacity) {
-        int capacity = order->followers_capacity ? 2 * order->followers_capacity : 4;
-        dag_taskpool **f = realloc(order->followers, (size_t)capacity * sizeof *f);
-        if (f) {
-            order->followers = f;
-            order->followers_capacity = capacity;
-        } else {
-            status = DAG_ERR_NOMEM;
-            known = true;
-        }
-    }
-    if (!known) {
+    if (!known && !DAGI_ROOM(order->followers, order->nfollowers, order->followers_capacity, 4)) {
+        status = DAG_ERR_NOMEM;
+    } else if (!known) {
         order->followers[order->nfollowers++] = pool;
         pthread_mutex_lock(&dagi_pool(pool)->lock); /* others that it follows may end meanwhile */
         dagi_pool(pool)

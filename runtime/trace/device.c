@@ -1,6 +1,8 @@
 /* Tracks of devices: tasks on streams, copies over links. */
 #include "trace.h"
 
+#include "../base/room.h"
+
 #include <stdlib.h>
 
 static dagi_device_track *new_track(struct dagi_trace *trace, enum dagt_track_kind kind,
@@ -14,12 +16,9 @@ static dagi_device_track *new_track(struct dagi_trace *trace, enum dagt_track_ki
     track->index = index;
     dagi_buffer_init(&track->log.buffer, &trace->room);
     pthread_mutex_lock(&trace->lock);
-    void *array = trace->lists.device_tracks;
     if (trace->nworkers + trace->lists.ndevice_tracks < DAGT_MAX_TRACKS &&
-        dagi_trace_reserve(&array, trace->lists.ndevice_tracks,
-                           &trace->lists.device_tracks_capacity,
-                           sizeof *trace->lists.device_tracks)) {
-        trace->lists.device_tracks = array;
+        DAGI_ROOM(trace->lists.device_tracks, trace->lists.ndevice_tracks,
+                  trace->lists.device_tracks_capacity, 16)) {
         number = trace->lists.ndevice_tracks++;
         trace->lists.device_tracks[number] = track;
         track->log.id = DAGT_TASK_ID(trace->head.rank, trace->nworkers + number, 0);

@@ -4,6 +4,8 @@
  */
 #include "trace.h"
 
+#include "../base/room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -393,31 +395,15 @@ void dagi_trace_end(dagi_track *track, uint64_t now)
 
 /* ---- pools -------------------------------------------------------------------------------- */
 
-int dagi_trace_reserve(void **array, int used, int *capacity, size_t size)
-{
-    if (used < *capacity)
-        return 1;
-    int more = *capacity ? 2 * *capacity : 16;
-    void *grown = realloc(*array, (size_t)more * size);
-    if (!grown)
-        return 0;
-    *array = grown;
-    *capacity = more;
-    return 1;
-}
-
 /* Number of a program in the table, -1 = out of memory. */
 static int64_t number_of(struct dagi_trace *trace, const dag_program *program)
 {
-    void *array = (void *)trace->lists.programs;
     for (int i = 0; i < trace->lists.nprograms; i++) {
         if (trace->lists.programs[i] == program)
             return i;
     }
-    if (!dagi_trace_reserve(&array, trace->lists.nprograms, &trace->lists.programs_capacity,
-                            sizeof *trace->lists.programs))
+    if (!DAGI_ROOM(trace->lists.programs, trace->lists.nprograms, trace->lists.programs_capacity, 16))
         return -1;
-    trace->lists.programs = array;
     trace->lists.programs[trace->lists.nprograms] = program;
     return trace->lists.nprograms++;
 }
@@ -431,15 +417,10 @@ void dagi_trace_pool(struct dagi_trace *trace, const dag_taskpool *pool, int64_t
     if (!dagi_trace_records(trace))
         return;
     pthread_mutex_lock(&trace->lock);
-    void *array = trace->lists.pools;
     int64_t program = number_of(trace, pool->program);
-    if (program >= 0 &&
-        dagi_trace_reserve(&array, trace->lists.npools, &trace->lists.pools_capacity,
-                           sizeof *trace->lists.pools)) {
-        trace->lists.pools = array;
+    if (program >= 0 && DAGI_ROOM(trace->lists.pools, trace->lists.npools, trace->lists.pools_capacity, 16))
         trace->lists.pools[trace->lists.npools++] =
             (dagt_pool_head){.id = pool->id, .program = (uint64_t)program, .begin = dagi_clock()};
-    }
     pthread_mutex_unlock(&trace->lock);
 }
 

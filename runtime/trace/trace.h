@@ -268,8 +268,6 @@ void dagi_trace_event(const struct dagi_trace *trace, dagi_buffer *buffer, uint6
                       uint64_t begin, uint64_t end, const uint64_t *more);
 /* The worker has been busy with something since `begin`, maybe in the midst of being idle. */
 void dagi_trace_busy(dagi_track *track, enum dagt_event kind, uint64_t begin, int events);
-/* Double an array when its next place is the first that it lacks; the caller holds trace->lock. */
-int dagi_trace_reserve(void **array, int used, int *capacity, size_t size);
 /* Tasks that are made next are made by nobody: start-up. */
 void dagi_trace_startup(struct dagi_track *track);
 /* Tasks that are made next are made by task `id`, which may not have ended yet. */

@@ -7,6 +7,7 @@
  */
 #include "cause.h"
 
+#include "../base/room.h"
 #include "../task/task.h"
 
 #include <stdlib.h>
@@ -109,15 +110,9 @@ static bool has_arrived(struct search *s, const dagi_instance *to, int flow)
 
 static void push(struct search *s, uint32_t at)
 {
-    if (s->depth == s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 64;
-        struct frame *stack = realloc(s->stack, capacity * sizeof *stack);
-        if (!stack) {
-            s->broken = true;
-            return;
-        }
-        s->stack = stack;
-        s->capacity = capacity;
+    if (!DAGI_ROOM(s->stack, s->depth, s->capacity, 64)) {
+        s->broken = true;
+        return;
     }
     struct frame *f = &s->stack[s->depth];
     f->at = at;

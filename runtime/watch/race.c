@@ -1,5 +1,6 @@
 #include "race.h"
 
+#include "../base/room.h"
 #include "../task/task.h"
 #include "../task/instances.h"
 
@@ -93,21 +94,6 @@ void dagi_race_free(dagi_race *race)
     free(race);
 }
 
-/* Room for one more in an array; 0 on success. */
-static int room(void *array, size_t *capacity, size_t count, size_t size)
-{
-    if (count < *capacity)
-        return 0;
-    size_t more = *capacity ? 2 * *capacity : 16;
-    void **at = array;
-    void *grown = realloc(*at, more * size);
-    if (!grown)
-        return 1;
-    *at = grown;
-    *capacity = more;
-    return 0;
-}
-
 /* ---- pools ------------------------------------------------------------------------------ */
 
 void dagi_race_pool_added(dag_taskpool *pool)
@@ -121,8 +107,7 @@ void dagi_race_pool_added(dag_taskpool *pool)
         alive |= race->pools[i].died == 0;
     if (!alive) /* all that was is in order with all that comes */
         forget(race);
-    if (collections && room(&race->pools, &race->pools_capacity, race->npools,
-                            sizeof *race->pools) == 0) {
+    if (collections && DAGI_ROOM(race->pools, race->npools, race->pools_capacity, 16)) {
         for (int s = 0; s < n; s++)
             collections[s] = dagi_pool(pool)->collections[s];
         race->pools[race->npools++] = (struct pool_life){
@@ -198,7 +183,7 @@ static struct piece *piece_of(dagi_race *race, const struct piece *view)
             p->elem == view->elem)
             return p;
     }
-    if (room(&race->pieces, &race->capacity, race->npieces, sizeof *race->pieces) != 0)
+    if (!DAGI_ROOM(race->pieces, race->npieces, race->capacity, 16))
         return NULL;
     race->pieces[race->npieces] = *view;
     return &race->pieces[race->npieces++];
@@ -281,7 +266,7 @@ static void enter(dagi_race *race, dag_taskpool *pool, const struct piece *view,
         p->count = 0;
     if (p->count == KEPT)
         memmove(p->access, p->access + 1, --p->count * sizeof *p->access);
-    if (room(&p->access, &p->capacity, p->count, sizeof *p->access) == 0)
+    if (DAGI_ROOM(p->access, p->count, p->capacity, 16))
         p->access[p->count++] = *now;
 }
 

@@ -11,7 +11,6 @@
 
 #include <assert.h>
 #include <sched.h>
-#include <time.h>
 
 /* Nanoseconds of searching after which a worker counts as idle, parks, yields, sleeps. On an
  * oversubscribed machine a waiting worker yields at once, and it sleeps when it has been in the way of a rank

@@ -6,19 +6,13 @@
 
 void emit_out(emitter *e, const char *fmt, ...)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    text_vprintf(e->out, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(e->out, fmt);
 }
 
 void emit_item(emitter *e, const char *fmt, ...)
 {
     text item = {0};
-    va_list ap;
-    va_start(ap, fmt);
-    text_vprintf(&item, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(&item, fmt);
     size_t line = 0;
     while (line < e->out->len && e->out->data[e->out->len - 1 - line] != '\n')
         line++;

@@ -36,8 +36,7 @@ static void emit_in_range(emitter *e, const plan_level *level)
 static void leaf_found(emitter *e, const void *arg)
 {
     const plan_level *level = arg;
-    emit_begin(e);
-    emit_add(e, "%s_found |= ", level->var->c_name);
+    emit_open(e, "%s_found |= ", level->var->c_name);
     emit_var(e, level->var);
     text_puts(&e->body, " == ");
     emit_expr(e, level->expr, EMIT_PREC_SUM);
@@ -58,8 +57,7 @@ static void emit_derived(emitter *e, const plan_level *level)
     size_t behind = (size_t)(level - e->cls->member.levels) + 1;
     bool named = plan_nest_uses(&e->cls->member, behind, var);
     if (named) {
-        emit_begin(e);
-        emit_add(e, "const int64_t %s = ", var->c_name);
+        emit_open(e, "const int64_t %s = ", var->c_name);
         emit_expr(e, level->expr, EMIT_PREC_COND);
         text_puts(&e->body, ";\n");
     }
@@ -87,8 +85,7 @@ static void emit_member(emitter *e, const plan_class *cls)
                                  || nest->levels[end].kind == PLAN_TEST))
             end++;
         if (end > at) {
-            emit_begin(e);
-            text_puts(&e->body, end == nest->n ? "return " : "if (!(");
+            emit_open(e, end == nest->n ? "return " : "if (!(");
             for (size_t i = at; i < end; i++) {
                 text_puts(&e->body, i > at ? " && " : "");
                 if (nest->levels[i].kind == PLAN_LOOP)
@@ -119,8 +116,7 @@ static void emit_member(emitter *e, const plan_class *cls)
 static void emit_rank(emitter *e, const plan_class *cls)
 {
     emit_fn_begin(e, cls);
-    emit_begin(e);
-    text_puts(&e->body, "return dag_rank_of(");
+    emit_open(e, "return dag_rank_of(");
     emit_collection(e, cls->place.of);
     text_puts(&e->body, ", (int64_t[])");
     emit_index(e, cls->place.index, cls->place.n);
@@ -133,8 +129,7 @@ static void emit_value(emitter *e, const plan_class *cls, const plan_expr *x, co
                        const char *what)
 {
     emit_fn_begin(e, cls);
-    emit_begin(e);
-    text_puts(&e->body, "return ");
+    emit_open(e, "return ");
     emit_expr(e, x, EMIT_PREC_COND);
     text_puts(&e->body, ";\n");
     emit_fn_end(e, EMIT_FROM_ARRAY, cls->n_locals, OF_INSTANCE, type, e->name, cls->name, what);
@@ -151,8 +146,7 @@ static void leaf_count(emitter *e, const void *arg)
 static void leaf_count_range(emitter *e, const void *arg)
 {
     const plan_level *level = arg;
-    emit_begin(e);
-    text_puts(&e->body, "total += dag_range_count(");
+    emit_open(e, "total += dag_range_count(");
     emit_expr(e, level->lo, EMIT_PREC_COND);
     text_puts(&e->body, ", ");
     emit_expr(e, level->hi, EMIT_PREC_COND);
@@ -174,12 +168,10 @@ static void emit_gather(emitter *e, const plan_nest *nest)
 static void emit_input_check(emitter *e, const plan_flow *flow)
 {
     e->uses_globals = e->uses_locals = true;
-    emit_begin(e);
-    text_puts(&e->body, "if (");
+    emit_open(e, "if (");
     emit_expr(e, flow->active, EMIT_PREC_SUM);
     text_puts(&e->body, " != 1)\n");
-    emit_begin(e);
-    emit_add(e, "    return dag_inputs_error(g, &%s_%s_class, l, %d, ", e->name, e->cls->name,
+    emit_open(e, "    return dag_inputs_error(g, &%s_%s_class, l, %d, ", e->name, e->cls->name,
              flow->index);
     emit_expr(e, flow->active, EMIT_PREC_COND);
     text_puts(&e->body, ");\n");
@@ -196,8 +188,7 @@ static void emit_inputs(emitter *e, const plan_class *cls)
             emit_input_check(e, flow);
         gathers |= flow->n_gathers > 0;
     }
-    emit_begin(e);
-    text_puts(&e->body, gathers ? "int64_t total = " : "return ");
+    emit_open(e, gathers ? "int64_t total = " : "return ");
     emit_expr(e, cls->in.arrivals, EMIT_PREC_COND);
     text_puts(&e->body, ";\n");
     for (size_t f = 0; f < cls->n_flows; f++)
@@ -274,8 +265,7 @@ static void leaf_store(emitter *e, const void *arg)
         [DAG_REGION_FULL] = "FULL",
     };
     const plan_store *store = arg;
-    emit_begin(e);
-    text_puts(&e->body, "dag_store");
+    emit_open(e, "dag_store");
     emit_slot(e, store->flow->index, store->place, store->index, store->n_index);
     emit_add(e, ", DAG_REGION_%s);\n", regions[store->region]);
 }

@@ -2,13 +2,7 @@
  * Each has a stand-in, which inline C calls by the name of the function. */
 #include "emit_impl.h"
 
-#include <ctype.h>
 #include <string.h>
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 /* Is the word in this piece of C? */
 static bool mentions(const emitter *e, src_range where, const char *word)
@@ -16,7 +10,7 @@ static bool mentions(const emitter *e, src_range where, const char *word)
     const char *c = src_text(e->p->sources, where), *end = c + src_range_len(where);
     size_t n = strlen(word);
     for (const char *at = c; at + n <= end; at++)
-        if (memcmp(at, word, n) == 0 && (at == c || !is_word(at[-1])) && (at + n == end || !is_word(at[n])))
+        if (memcmp(at, word, n) == 0 && (at == c || !util_is_word(at[-1])) && (at + n == end || !util_is_word(at[n])))
             return true;
     return false;
 }

@@ -1,7 +1,6 @@
 /* NAME.h: the constructors, and nothing else that a caller could come to depend on. */
 #include "emit_impl.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* A type with elem_t and real_t replaced for one precision. */
@@ -11,9 +10,7 @@ static void print_type(const char *type, char prec, text *out)
     static const char letters[] = "sdcz";
     size_t p = prec ? (size_t)(strchr(letters, prec) - letters) : 0;
     while (*type) {
-        size_t len = 0;
-        while (isalnum((unsigned char)type[len]) || type[len] == '_')
-            len++;
+        size_t len = util_word_length(type, NULL);
         if (prec && len == 6 && strncmp(type, "elem_t", len) == 0)
             text_puts(out, elems[p]);
         else if (prec && len == 6 && strncmp(type, "real_t", len) == 0)

@@ -52,6 +52,7 @@ typedef void (*emit_leaf)(emitter *e, const void *arg);
 
 void emit_line(emitter *e, const char *fmt, ...) UTIL_PRINTF(2, 3);     /* indented, with newline */
 void emit_begin(emitter *e);                                            /* the indentation alone */
+void emit_open(emitter *e, const char *fmt, ...) UTIL_PRINTF(2, 3);     /* indented, the line goes on */
 void emit_add(emitter *e, const char *fmt, ...) UTIL_PRINTF(2, 3);
 /* Levels [from, to) of a nest, then the leaf. `block`: the leaf is more than one statement. */
 void emit_nest(emitter *e, const plan_nest *nest, size_t to, bool block, emit_leaf leaf,

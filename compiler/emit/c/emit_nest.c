@@ -13,19 +13,19 @@ void emit_begin(emitter *e)
 
 void emit_add(emitter *e, const char *fmt, ...)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    text_vprintf(&e->body, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(&e->body, fmt);
+}
+
+void emit_open(emitter *e, const char *fmt, ...)
+{
+    emit_begin(e);
+    TEXT_PRINT_ARGUMENTS(&e->body, fmt);
 }
 
 void emit_line(emitter *e, const char *fmt, ...)
 {
-    va_list ap;
     emit_begin(e);
-    va_start(ap, fmt);
-    text_vprintf(&e->body, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(&e->body, fmt);
     text_putc(&e->body, '\n');
 }
 
@@ -208,8 +208,7 @@ static void emit_counted_loop(emitter *e, const plan_level *level)
     emit_step(e, level);
     text_puts(&e->body, ",\n");
     e->indent++;
-    emit_begin(e);
-    emit_add(e, " %s_left = dag_range_count(%s, ", x, x);
+    emit_open(e, " %s_left = dag_range_count(%s, ", x, x);
     emit_bound(e, level->hi, level->check_hi, level->line, EMIT_PREC_COND);
     emit_add(e, ", %s_step); %s_left > 0; %s_left--, %s += %s_step)", x, x, x, x, x);
     e->indent--;
@@ -257,8 +256,7 @@ static size_t emit_tests(emitter *e, const plan_nest *nest, size_t at, size_t to
 
 static void emit_let(emitter *e, const plan_level *level)
 {
-    emit_begin(e);
-    text_puts(&e->body, "DAG_UNUSED const int64_t ");
+    emit_open(e, "DAG_UNUSED const int64_t ");
     emit_var(e, level->var);
     text_puts(&e->body, " = ");
     emit_bound(e, level->expr, level->check_hi, level->line, EMIT_PREC_COND);
@@ -377,10 +375,7 @@ static void mark_unused(text *head, const char *type)
 void emit_fn_end(emitter *e, emit_source source, size_t n_locals, const char *fmt, ...)
 {
     text head = {0};
-    va_list ap;
-    va_start(ap, fmt);
-    text_vprintf(&head, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(&head, fmt);
     bool locals = source != EMIT_FROM_NONE && any_local(e, n_locals);
     if (!e->uses_globals)
         mark_unused(&head, "const void *globals");

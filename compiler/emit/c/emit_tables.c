@@ -212,8 +212,7 @@ static const char *precision_of(const emitter *e, const char *elem)
 static void emit_global_value(emitter *e, const plan_global *g)
 {
     if (g->init) {
-        emit_begin(e);
-        emit_add(e, "g->%s = ", g->name);
+        emit_open(e, "g->%s = ", g->name);
         emit_expr(e, g->init, EMIT_PREC_COND);
         text_puts(&e->body, ";\n");
     } else if (!g->hidden) {
@@ -223,8 +222,7 @@ static void emit_global_value(emitter *e, const plan_global *g)
         emit_line(e, "dag_pool_matrix(pool, %d, g->%s, %s);", g->slot, g->name,
                   precision_of(e, g->elem));
     } else if (g->slot >= 0) {
-        emit_begin(e);
-        emit_add(e, "dag_pool_collection(pool, %d, ", g->slot);
+        emit_open(e, "dag_pool_collection(pool, %d, ", g->slot);
         emit_collection(e, g);
         text_puts(&e->body, ");\n");
     } else if (g->storage == PLAN_STORE_INT) {
@@ -241,8 +239,7 @@ static void emit_requires(emitter *e)
         const plan_require *r = &e->p->requires[i];
         text quoted = {0};
         text_put_quoted(&quoted, r->text);
-        emit_begin(e);
-        text_puts(&e->body, "dag_pool_require(pool, ");
+        emit_open(e, "dag_pool_require(pool, ");
         text_puts(&e->body, r->fits ? "dag_fits(" : "");
         if (r->fits) {
             emit_expr(e, r->expr, EMIT_PREC_COND);
@@ -252,8 +249,7 @@ static void emit_requires(emitter *e)
             emit_expr(e, r->expr, EMIT_PREC_COND);
             text_puts(&e->body, ") != 0,\n");
         }
-        emit_begin(e);
-        emit_add(e, "                 %s);\n", text_str(&quoted));
+        emit_line(e, "                 %s);", text_str(&quoted));
         text_free(&quoted);
     }
 }
@@ -262,8 +258,7 @@ static void emit_rounds(emitter *e)
 {
     if (!e->p->rounds)
         return;
-    emit_begin(e);
-    text_puts(&e->body, "dag_pool_rounds(pool, ");
+    emit_open(e, "dag_pool_rounds(pool, ");
     emit_expr(e, e->p->rounds, EMIT_PREC_COND);
     text_puts(&e->body, ");\n");
 }

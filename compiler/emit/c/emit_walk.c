@@ -39,8 +39,7 @@ typedef struct counted {
 static void leaf_count_instance(emitter *e, const void *arg)
 {
     const plan_class *cls = ((const counted *)arg)->cls;
-    emit_begin(e);
-    emit_add(e, "total += dag_is_local(g, &%s_%s_class, ", e->name, cls->name);
+    emit_open(e, "total += dag_is_local(g, &%s_%s_class, ", e->name, cls->name);
     emit_place(e, cls);
     emit_instance(e, cls, NULL, 0);
     text_puts(&e->body, ");\n");
@@ -60,8 +59,7 @@ static void leaf_count_tail(emitter *e, const void *arg)
     const plan_nest *nest = &x->part->count;
     size_t n = x->part->tail;
     const plan_level *tail = &nest->levels[nest->n - n];
-    emit_begin(e);
-    emit_add(e, "%s dag_count_local(g, &%s_%s_class, ",
+    emit_open(e, "%s dag_count_local(g, &%s_%s_class, ",
              counted_at_once(cls) ? "return" : "total +=", e->name, cls->name);
     emit_place(e, cls);
     emit_instance(e, cls, nest, nest->n - n);
@@ -70,8 +68,7 @@ static void leaf_count_tail(emitter *e, const void *arg)
         emit_add(e, "%s%d", i ? ", " : "", tail[i].var->local);
     text_puts(&e->body, "},\n");
     for (size_t i = 0; i < n; i++) {
-        emit_begin(e);
-        text_puts(&e->body, i ? "                  " : "    (dag_range[]){");
+        emit_open(e, i ? "                  " : "    (dag_range[]){");
         emit_range(e, &tail[i]);
         text_puts(&e->body, i + 1 < n ? ",\n" : "});\n");
     }
@@ -90,8 +87,7 @@ static void leaf_count_pair(emitter *e, const void *arg)
     const plan_class *cls = x->cls;
     const plan_nest *nest = &x->part->count;
     const plan_level *outer = &nest->levels[nest->n - 2], *inner = outer + 1;
-    emit_begin(e);
-    emit_add(e, "%s dag_count_pair(g, &%s_%s_class, ",
+    emit_open(e, "%s dag_count_pair(g, &%s_%s_class, ",
              counted_at_once(cls) ? "return" : "total +=", e->name, cls->name);
     emit_place(e, cls);
     emit_instance(e, cls, nest, nest->n - 2);
@@ -142,13 +138,11 @@ void emit_count(emitter *e, const plan_class *cls)
 static void leaf_start(emitter *e, const void *arg)
 {
     const plan_class *cls = arg;
-    emit_begin(e);
-    emit_add(e, "if (dag_start_local(cursor, g, &%s_%s_class, ", e->name, cls->name);
+    emit_open(e, "if (dag_start_local(cursor, g, &%s_%s_class, ", e->name, cls->name);
     emit_place(e, cls);
     emit_instance(e, cls, NULL, 0);
     emit_add(e, ", %d))\n", cls->start.asks_inputs);
-    emit_begin(e);
-    emit_add(e, "    return dag_pause(cursor, %d, (int64_t[]){", e->n_loops);
+    emit_open(e, "    return dag_pause(cursor, %d, (int64_t[]){", e->n_loops);
     for (int i = 0; i < e->n_loops; i++)
         if (e->loop_vars[i])
             emit_add(e, "%s%s", i ? ", " : "", e->loop_vars[i]->c_name);
@@ -191,8 +185,7 @@ void emit_start(emitter *e, const plan_class *cls)
 static void leaf_each(emitter *e, const void *arg)
 {
     const plan_class *cls = arg;
-    emit_begin(e);
-    emit_add(e, "if (dag_each_instance(v, g, &%s_%s_class, ", e->name, cls->name);
+    emit_open(e, "if (dag_each_instance(v, g, &%s_%s_class, ", e->name, cls->name);
     emit_instance(e, cls, NULL, 0);
     text_puts(&e->body, ")) return;\n");
     e->uses_globals = true;
@@ -229,8 +222,7 @@ static void leaf_edge(emitter *e, const void *arg)
     const plan_edge *edge = arg;
     const plan_class *target = edge->target;
     for (int i = 0; i + 1 < DAG_BCAST_LEVELS && edge->bcast >> 4 * (i + 1); i++) {
-        emit_begin(e);
-        emit_add(e, "v->group[%d] = ", i);
+        emit_open(e, "v->group[%d] = ", i);
         if (edge->group[i]) {
             text_puts(&e->body, "(int32_t)");
             emit_expr(e, edge->group[i], EMIT_PREC_ATOM);
@@ -241,8 +233,7 @@ static void leaf_edge(emitter *e, const void *arg)
     }
     if (edge->space_test) {
         e->uses_globals = true;
-        emit_begin(e);
-        emit_add(e, "int32_t p[%zu] = {", target->n_locals ? target->n_locals : 1);
+        emit_open(e, "int32_t p[%zu] = {", target->n_locals ? target->n_locals : 1);
         emit_args(e, target->n_params, edge->args, edge->narrow);
         text_puts(&e->body, "};\n");
         emit_line(e, "if (%s_%s_class.locals(g, p))", e->name, target->name);
@@ -250,8 +241,7 @@ static void leaf_edge(emitter *e, const void *arg)
                   edge->index);
         return;
     }
-    emit_begin(e);
-    emit_add(e, "dag_visit_edge(v, &%s_%s_edges[%d], (int32_t[]){", e->name, e->cls->name,
+    emit_open(e, "dag_visit_edge(v, &%s_%s_edges[%d], (int32_t[]){", e->name, e->cls->name,
              edge->index);
     emit_args(e, target->n_params, edge->args, edge->narrow);
     text_puts(&e->body, "});\n");
@@ -261,8 +251,7 @@ static void emit_edge(emitter *e, const plan_edge *edge)
 {
     bool block = edge->space_test || edge->bcast >> 4, braces = block || edge->nest.n > 0;
     if (edge->bit >= 0) {
-                emit_begin(e);
-        text_puts(&e->body, "if (");
+        emit_open(e, "if (");
         emit_add(e, edge->bit_negated ? "!(v->dynamic >> %d & 1)" : "v->dynamic >> %d & 1",
                  edge->bit);
         text_puts(&e->body, braces ? ") {\n" : ")\n");
@@ -284,8 +273,7 @@ static void emit_bits(emitter *e, const plan_class *cls)
     e->indent++;
     e->task = "v->task";
     for (size_t i = 0; i < cls->out.n_bits; i++) {
-        emit_begin(e);
-        emit_add(e, "v->dynamic |= (uint64_t)(");
+        emit_open(e, "v->dynamic |= (uint64_t)(");
         emit_expr(e, cls->out.bits[i].cond, EMIT_PREC_SUM);
         emit_add(e, " != 0) << %zu;\n", i);
     }
@@ -329,8 +317,7 @@ static void leaf_source(emitter *e, const void *arg)
 {
     const source_of *x = arg;
     const plan_source *source = x->source;
-    emit_begin(e);
-    emit_add(e, "dag_source_edge(v, %d /* %s */, &%s_%s_class, %d, %d, %d, (int32_t[]){",
+    emit_open(e, "dag_source_edge(v, %d /* %s */, &%s_%s_class, %d, %d, %d, (int32_t[]){",
              x->flow->index, x->flow->name, e->name, source->cls->name, source->flow->index,
              source->line, source->dynamic);
     emit_args(e, source->cls->n_params, source->args, source->narrow);

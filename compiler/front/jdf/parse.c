@@ -117,9 +117,7 @@ static void place_code(parse_ctx *p)
 /* Does a global or a class begin on the line: a name in the first column, then ( or [? */
 static bool begins_item(const char *line)
 {
-    size_t n = 0;
-    while (isalnum((unsigned char)line[n]) || line[n] == '_')
-        n++;
+    size_t n = util_word_length(line, NULL);
     size_t blanks = strspn(line + n, " \t");
     return n > 0 && !isdigit((unsigned char)line[0]) &&
            (line[n + blanks] == '(' || line[n + blanks] == '[');
@@ -128,7 +126,7 @@ static bool begins_item(const char *line)
 static bool is_word(const char *line, const char *word)
 {
     size_t n = strlen(word);
-    return strncmp(line, word, n) == 0 && !isalnum((unsigned char)line[n]) && line[n] != '_';
+    return strncmp(line, word, n) == 0 && !util_is_word(line[n]);
 }
 
 /* The first line from that of the last error on, and behind `from`, on which an item begins outside

@@ -177,9 +177,6 @@ void parse_add_comment(parse_ctx *p, src_range range)
 {
     if (p->quiet || p->fixed.file)
         return;
-    if (p->n_comments == p->cap_comments) {
-        p->cap_comments = p->cap_comments ? 2 * p->cap_comments : 16;
-        p->comments = util_realloc(p->comments, p->cap_comments * sizeof(*p->comments));
-    }
+    UTIL_ROOM(p->comments, p->n_comments, p->cap_comments);
     p->comments[p->n_comments++] = range;
 }

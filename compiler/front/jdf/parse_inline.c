@@ -10,20 +10,13 @@
 #include <ctype.h>
 #include <string.h>
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Appends C without blanks and comments; parameters become $ and @. False when it is too long. */
 static bool squeeze(const char *c, const char *end, const char *first, size_t n_first,
                     const char *second, size_t n_second, text *out)
 {
     enum { MOST = 200 };
     while (c < end && out->len < MOST) {
-        size_t n = 0;
-        while (c + n < end && is_word(c[n]))
-            n++;
+        size_t n = util_word_length(c, end);
         if (n == n_first && n > 0 && memcmp(c, first, n) == 0)
             text_putc(out, '$');
         else if (n == n_second && n > 0 && memcmp(c, second, n) == 0)
@@ -56,10 +49,10 @@ static const char *shape_of(const char *squeezed)
 /* The last word of a piece of C: the name in a declaration. */
 static const char *last_word(const char *begin, const char *end, size_t *n)
 {
-    while (end > begin && !is_word(end[-1]))
+    while (end > begin && !util_is_word(end[-1]))
         end--;
     const char *c = end;
-    while (c > begin && is_word(c[-1]))
+    while (c > begin && util_is_word(c[-1]))
         c--;
     *n = (size_t)(end - c);
     return c;
@@ -87,7 +80,7 @@ static const char *read_definition(const char *c, const char *end, bool macro)
         const char *word = body + (body < end && *body == '{');
         while (word < end && isspace((unsigned char)*word))
             word++;
-        if (word == body || end - word < 7 || memcmp(word, "return", 6) != 0 || is_word(word[6]))
+        if (word == body || end - word < 7 || memcmp(word, "return", 6) != 0 || util_is_word(word[6]))
             return NULL;
         body = word + 6;
         stop = memchr(body, ';', (size_t)(end - body));
@@ -116,7 +109,7 @@ static const char *meaning(const parse_ctx *p, const char *name, size_t len)
     const char *end = c ? c + src_range_len(prologue) : NULL;
     bool mentioned = false;
     for (const char *at = c; at && at + len < end; at++) {
-        if (memcmp(at, name, len) != 0 || is_word(at[len]) || (at > c && is_word(at[-1])))
+        if (memcmp(at, name, len) != 0 || util_is_word(at[len]) || (at > c && util_is_word(at[-1])))
             continue;
         const char *line = at, *open = at + len;
         while (line > c && line[-1] != '\n')
@@ -186,9 +179,7 @@ static void put_fact(const parse_ctx *p, const ast_fact *f, const text *args, te
     const char *end = c + src_range_len(f->expr->node.range);
     text_putc(out, '(');
     while (c < end) {
-        size_t n = 0, k = 0;
-        while (c + n < end && is_word(c[n]))
-            n++;
+        size_t n = util_word_length(c, end), k = 0;
         while (n > 0 && k < f->n_params &&
                (strlen(f->params[k].text) != n || memcmp(f->params[k].text, c, n) != 0))
             k++;
@@ -237,9 +228,7 @@ static const char *translate_call(const parse_ctx *p, const ast_fact *f, const c
 static bool translate(const parse_ctx *p, const char *c, const char *end, bool *by_fact, text *out)
 {
     while (c < end) {
-        size_t n = 0;
-        while (c + n < end && is_word(c[n]))
-            n++;
+        size_t n = util_word_length(c, end);
         const char *behind = c + n;
         while (behind < end && isspace((unsigned char)*behind))
             behind++;
@@ -270,7 +259,7 @@ bool parse_inline_text(const parse_ctx *p, const ast_expr *code, bool *by_fact, 
     *by_fact = false;
     while (c < end && isspace((unsigned char)*c))
         c++;
-    if (end - c < 7 || memcmp(c, "return", 6) != 0 || is_word(c[6]))
+    if (end - c < 7 || memcmp(c, "return", 6) != 0 || util_is_word(c[6]))
         return false;
     while (end > c && isspace((unsigned char)end[-1]))
         end--;

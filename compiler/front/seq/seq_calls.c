@@ -3,8 +3,6 @@
 
 #include "verify/report.h"
 
-#include <string.h>
-
 static bool not_affine(const seq_file *f, src_range where, const char *why)
 {
     return seq_error(f, "seq-affine", where,
@@ -47,14 +45,11 @@ static bool is_aliased(const seq_file *f, verify_model *m, const verify_class *c
                   x->name.text);
         return true;
     }
-    text t = {0};
-    verify_put_instance(&t, c, w.at);
     seq_error(f, "seq-alias", b->sema->call->node.range,
               "tiles '%s' and '%s' are the same one in %s, and it is written: a kernel has a tile "
               "under one name",
-              x->name.text, y->name.text, text_str(&t));
+              x->name.text, y->name.text, verify_instance(m, c, w.at));
     diag_note(f->d, a->sema->call->node.range, "tile '%s'", x->name.text);
-    text_free(&t);
     return true;
 }
 

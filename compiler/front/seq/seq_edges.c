@@ -331,13 +331,6 @@ static bool put_side(const seq_file *f, verify_model *m, const seq_graph *g, con
 
 /* ---- relays ---------------------------------------------------------------------------------- */
 
-static const char *keep(const seq_file *f, text *t)
-{
-    const char *copy = arena_strndup(f->arena, text_str(t), t->len);
-    text_free(t);
-    return copy;
-}
-
 void seq_put_definitions(const seq_file *f, const seq_end *like, text *out)
 {
     const seq_call *c = f->calls[like->call];
@@ -374,9 +367,9 @@ static bool put_relay(const seq_file *f, verify_model *m, seq_relay *r)
         isl_pw_aff_free(pa);
     }
     isl_pw_multi_aff_free(at);
-    r->params = keep(f, &params);
-    r->locals = keep(f, &locals);
-    r->element = keep(f, &element);
+    r->params = text_take(&params, f->arena);
+    r->locals = text_take(&locals, f->arena);
+    r->element = text_take(&element, f->arena);
     return ok;
 }
 
@@ -414,7 +407,7 @@ static bool put_class_ranges(const seq_file *f, verify_model *m, const seq_graph
         verify_begin(m);
         ok = seq_put_ranges(&t, e->space, e->dims, e->n_dims, m->facts, f->arena) &&
              !verify_failed(m);
-        all->ranges[e->call] = keep(f, &t);
+        all->ranges[e->call] = text_take(&t, f->arena);
     }
     return ok;
 }
@@ -443,7 +436,7 @@ bool seq_put_edges(const seq_file *f, verify_model *m, const seq_graph *g, seq_e
             continue;
         verify_begin(m);
         bool ok = put_side(f, m, g, e, true, all, &out) && put_side(f, m, g, e, false, all, &out);
-        const char *kept = keep(f, &out);
+        const char *kept = text_take(&out, f->arena);
         if (e->control)
             add_control(f, all, e, kept);
         else if (e->relay >= 0)

@@ -276,6 +276,10 @@ void seq_put_inserting(const seq_file *f, text *out);
 
 /* seq_util.c: does a body of the kernel mention the name, or its priority or its work? */
 bool seq_kernel_mentions(const seq_file *f, const seq_kernel *k, const char *name);
+/* What the user wrote, as it is; and all that from `at` on, with other text for each call of a kernel. */
+void seq_put_plain(text *out, const seq_file *f, src_range r);
+typedef void seq_call_writer(text *out, const seq_file *f, const seq_call *c);
+void seq_put_calls(text *out, const seq_file *f, uint32_t at, seq_call_writer *put_call);
 
 /* seq_put.c: an expression as the graph has it. */
 const char *seq_text_of(const seq_file *f, src_range r);

@@ -2,14 +2,6 @@
  * which each call of a kernel became one that inserts a task; include/dag/sequential_insert.h is the other side. */
 #include "seq_impl.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static void put_range(text *out, const seq_file *f, src_range r)
-{
-    text_add(out, src_text(f->sources, r), src_range_len(r));
-}
-
 /* What follows stands in this line of the nest. */
 static void put_line(text *out, const seq_file *f, uint32_t at)
 {
@@ -51,7 +43,7 @@ static void put_arguments(text *out, const seq_file *f, const seq_kernel *k)
     for (size_t i = 0; i < k->n_params; i++)
         if (is_scalar(&k->params[i])) {
             text_puts(out, "    ");
-            put_range(out, f, k->params[i].type);
+            seq_put_plain(out, f, k->params[i].type);
             text_printf(out, " %s;\n", k->params[i].name);
         }
     text_printf(out, "} dag_seq_args_%s;\n", k->name);
@@ -91,7 +83,7 @@ static void put_declared_body(text *out, const seq_file *f, const seq_kernel *k)
             n++;
         } else if (is_scalar(&k->params[i])) {
             text_puts(out, "    ");
-            put_range(out, f, k->params[i].type);
+            seq_put_plain(out, f, k->params[i].type);
             text_printf(out, " %s DAG_SEQ_UNUSED = dag_seq_a->%s;\n", name, name);
         }
     }
@@ -102,7 +94,7 @@ static void put_declared_body(text *out, const seq_file *f, const seq_kernel *k)
         text_puts(out, ");\n");
     } else {
         text_puts(out, "    {");
-        put_range(out, f, k->body);
+        seq_put_plain(out, f, k->body);
         text_puts(out, "}\n");
     }
 }
@@ -210,7 +202,7 @@ static void put_there(text *out, const seq_file *f, const seq_call *c, src_range
         bool reached = g && g->by_value && seq_is(f->sources, t + 1, "->");
         text_puts(out, i ? " " : "");
         text_puts(out, reached ? "(&" : a ? "(" : "");
-        put_range(out, f, a ? a->text : t->range);
+        seq_put_plain(out, f, a ? a->text : t->range);
         text_puts(out, reached || a ? ")" : "");
     }
 }
@@ -221,7 +213,7 @@ static void put_call(text *out, const seq_file *f, const seq_call *c)
     for (size_t i = 0; i < k->n_params; i++) /* what the nest has computed for it is used */
         if (k->params[i].shape) {
             text_puts(out, "(void)(");
-            put_range(out, f, c->args[i].text);
+            seq_put_plain(out, f, c->args[i].text);
             text_puts(out, "), ");
         }
     text_printf(out, "dag_seq_insert_%s((const dag_tile[]){", k->name);
@@ -229,9 +221,9 @@ static void put_call(text *out, const seq_file *f, const seq_call *c)
         if (k->params[i].tile) {
             const char *of = seq_find_global(f, c->args[i].array)->by_value ? "dag_seq_" : "";
             text_printf(out, "%s{&%s%s->super, ", n++ ? ", " : "", of, c->args[i].array);
-            put_range(out, f, c->args[i].row);
+            seq_put_plain(out, f, c->args[i].row);
             text_puts(out, ", ");
-            put_range(out, f, c->args[i].column);
+            seq_put_plain(out, f, c->args[i].column);
             text_puts(out, "}");
         }
     text_printf(out, "}, (dag_seq_args_%s){", k->name);
@@ -242,30 +234,9 @@ static void put_call(text *out, const seq_file *f, const seq_call *c)
     for (size_t i = 0; i < k->n_params; i++)
         if (is_scalar(&k->params[i])) {
             text_puts(out, ", ");
-            put_range(out, f, c->args[i].text);
+            seq_put_plain(out, f, c->args[i].text);
         }
     text_printf(out, "}, %u)", src_begin(f->sources, c->where).line);
-}
-
-static int by_place(const void *x, const void *y)
-{
-    const seq_call *a = *(seq_call *const *)x, *b = *(seq_call *const *)y;
-    return a->where.begin < b->where.begin ? -1 : a->where.begin > b->where.begin;
-}
-
-/* The text from `at` on, with other calls. */
-static void put_nest(text *out, const seq_file *f, uint32_t at)
-{
-    seq_call **calls = arena_alloc(f->arena, (f->n_calls + 1) * sizeof(*calls));
-    memcpy(calls, f->calls, f->n_calls * sizeof(*calls));
-    qsort(calls, f->n_calls, sizeof(*calls), by_place);
-    const char *bytes = src_bytes(f->sources, f->file);
-    for (size_t i = 0; i < f->n_calls; i++) {
-        text_add(out, bytes + at, calls[i]->where.begin - at);
-        put_call(out, f, calls[i]);
-        at = calls[i]->where.end;
-    }
-    text_add(out, bytes + at, src_len(f->sources, f->file) - at);
 }
 
 /* ---- who runs it ------------------------------------------------------------------------------ */
@@ -285,7 +256,7 @@ static void put_head(text *out, const seq_file *f, const char *name, const char 
     text_printf(out, "dag_status %s_insert(dag_context *dag_seq_context", name);
     if (f->n_globals && !f->by_value) {
         text_puts(out, ", ");
-        put_range(out, f, parameters(f));
+        seq_put_plain(out, f, parameters(f));
     }
     for (size_t i = 0; f->by_value && i < f->n_globals && !f->globals[i].like; i++)
         text_printf(out, ", %s %s%s", f->globals[i].type, f->globals[i].by_value ? "dag_seq_given_" : "",
@@ -296,10 +267,10 @@ static void put_head(text *out, const seq_file *f, const char *name, const char 
 static void put_assumption(text *out, const seq_file *f, src_range r)
 {
     text_puts(out, "    if (!(");
-    put_range(out, f, r);
+    seq_put_plain(out, f, r);
     text_puts(out, "))\n        return dag_error(dag_seq_context, DAG_ERR_ARG, \"%s\", ");
     text words = {0};
-    put_range(&words, f, r);
+    seq_put_plain(&words, f, r);
     text_put_quoted(out, arena_printf(f->arena, "%s: it is assumed that %s", src_name(f->sources, f->file),
                                       text_str(&words)));
     text_free(&words);
@@ -379,7 +350,7 @@ void seq_put_inserting(const seq_file *f, text *out)
     put_collections_of_nest(out, f);
     put_kernels(out, f);
     put_line(out, f, nest);
-    put_nest(out, f, nest);
+    seq_put_calls(out, f, nest, put_call);
     text_puts(out, "\n#line 1 \"the inserting program\"\n");
     put_runner(out, f);
 }

@@ -11,11 +11,6 @@ typedef struct lexer {
     bool line_begins;
 } lexer;
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static bool ahead(const lexer *l, const char *what)
 {
     size_t n = strlen(what);
@@ -90,9 +85,9 @@ static seq_kind skip_token(lexer *l)
         skip_string(l, c);
         return SEQ_STRING;
     }
-    if (is_word(c)) {
+    if (util_is_word(c)) {
         bool number = isdigit((unsigned char)c);
-        while (l->at < l->end && (is_word(l->bytes[l->at]) || (number && l->bytes[l->at] == '.')))
+        while (l->at < l->end && (util_is_word(l->bytes[l->at]) || (number && l->bytes[l->at] == '.')))
             l->at++;
         return number ? SEQ_NUMBER : SEQ_WORD;
     }
@@ -153,7 +148,7 @@ bool seq_says(const char *words, const char *name)
 {
     size_t n = strlen(name);
     for (const char *at = words; words && (at = strstr(at, name)) != NULL; at += n)
-        if ((at == words || !is_word(at[-1])) && !is_word(at[n]))
+        if ((at == words || !util_is_word(at[-1])) && !util_is_word(at[n]))
             return true;
     return false;
 }

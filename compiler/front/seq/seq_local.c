@@ -6,8 +6,6 @@
 
 #include "verify/report.h"
 
-#include <string.h>
-
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static bool stands_inside(const seq_nest *n)

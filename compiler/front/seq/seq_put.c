@@ -47,18 +47,13 @@ const char *seq_text_of(const seq_file *f, src_range r)
 {
     seq_writer w = {.f = f};
     seq_put_source(&w, r);
-    const char *copy = arena_strndup(f->arena, text_str(&w.out), w.out.len);
     free(w.pieces);
-    text_free(&w.out);
-    return copy;
+    return text_take(&w.out, f->arena);
 }
 
 void seq_put(seq_writer *w, const char *fmt, ...)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    text_vprintf(&w->out, fmt, ap);
-    va_end(ap);
+    TEXT_PRINT_ARGUMENTS(&w->out, fmt);
 }
 
 void seq_stand_for(seq_writer *w, src_range r)

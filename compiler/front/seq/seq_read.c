@@ -44,8 +44,7 @@ static bool read_graph_clause(seq_file *f, const seq_clause *c)
         for (const seq_token *p = c->open + 1; p < c->close; p++)
             if (p->kind == SEQ_WORD)
                 text_printf(&t, "%s%s", t.len ? " " : "", seq_word_of(f, p));
-        f->precisions = arena_strndup(f->arena, text_str(&t), t.len);
-        text_free(&t);
+        f->precisions = text_take(&t, f->arena);
         return true;
     }
     if (strcmp(word, "assume") == 0) {
@@ -71,9 +70,7 @@ static const char *type_text(const seq_file *f, const seq_token *begin, const se
             text_putc(&t, ' ');
         text_add(&t, src_text(f->sources, begin->range), src_range_len(begin->range));
     }
-    const char *copy = arena_strndup(f->arena, text_str(&t), t.len);
-    text_free(&t);
-    return copy;
+    return text_take(&t, f->arena);
 }
 
 static bool add_global(seq_reader *r, const seq_token *t, const seq_token *name)

@@ -2,7 +2,6 @@
  * the bodies of the graph say for that. include/dag/sequential_check.h is the other side. */
 #include "seq_text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static size_t number_of(const seq_file *f, const seq_call *c)
@@ -71,15 +70,15 @@ static void put_tile(text *out, const seq_file *f, const seq_argument *tile)
 {
     if (!is_of_library(f)) {
         text_puts(out, "{");
-        text_add(out, src_text(f->sources, tile->text), src_range_len(tile->text));
+        seq_put_plain(out, f, tile->text);
         text_puts(out, "}, ");
         return;
     }
     const char *address = seq_find_global(f, tile->array)->by_value ? "&" : "";
     text_printf(out, "dag_check_tile_of(%s%s, ", address, tile->array);
-    text_add(out, src_text(f->sources, tile->row), src_range_len(tile->row));
+    seq_put_plain(out, f, tile->row);
     text_puts(out, ", ");
-    text_add(out, src_text(f->sources, tile->column), src_range_len(tile->column));
+    seq_put_plain(out, f, tile->column);
     text_puts(out, "), ");
 }
 
@@ -89,7 +88,7 @@ static void put_call(text *out, const seq_file *f, const seq_call *c)
 {
     const seq_kernel *k = c->kernel;
     text_puts(out, "(");
-    text_add(out, src_text(f->sources, c->where), src_range_len(c->where));
+    seq_put_plain(out, f, c->where);
     text_printf(out, ", dag_check_ran(%zu, ", number_of(f, c));
     put_counters(out, c);
     text_puts(out, ", (const dag_check_tile[]){");
@@ -97,30 +96,6 @@ static void put_call(text *out, const seq_file *f, const seq_call *c)
         if (k->params[i].tile)
             put_tile(out, f, &c->args[i]);
     text_puts(out, "}))");
-}
-
-static int by_place(const void *x, const void *y)
-{
-    const seq_call *a = *(seq_call *const *)x, *b = *(seq_call *const *)y;
-    return a->where.begin < b->where.begin ? -1 : a->where.begin > b->where.begin;
-}
-
-static void put_nest(text *out, const seq_file *f)
-{
-    seq_call **calls = arena_alloc(f->arena, (f->n_calls + 1) * sizeof(*calls));
-    memcpy(calls, f->calls, f->n_calls * sizeof(*calls));
-    qsort(calls, f->n_calls, sizeof(*calls), by_place);
-    const char *bytes = src_bytes(f->sources, f->file);
-    size_t at = 0;
-    text_puts(out, "#line 1 ");
-    text_put_quoted(out, src_name(f->sources, f->file));
-    text_puts(out, "\n");
-    for (size_t i = 0; i < f->n_calls; i++) {
-        text_add(out, bytes + at, calls[i]->where.begin - at);
-        put_call(out, f, calls[i]);
-        at = calls[i]->where.end;
-    }
-    text_add(out, bytes + at, src_len(f->sources, f->file) - at);
 }
 
 /* ---- what it calls ---------------------------------------------------------------------------- */
@@ -194,7 +169,7 @@ static void put_name(text *out, const seq_file *f)
     for (size_t i = 0; i < f->n_globals && !f->globals[i].like; i++)
         text_printf(out, "%sdag_check_a%zu", i ? ", " : "", i);
     text_puts(out, ") ");
-    text_add(out, src_text(f->sources, f->graph_name), src_range_len(f->graph_name));
+    seq_put_plain(out, f, f->graph_name);
     text_puts(out, "(");
     for (size_t i = 0; i < f->n_globals && !f->globals[i].like; i++)
         text_printf(out, "%s%sdag_check_a%zu", i ? ", " : "", f->globals[i].by_value ? "*" : "", i);
@@ -214,7 +189,10 @@ void seq_put_serial(const seq_file *f, text *out)
                 "#define DAG_SEQ_PRECISION %c\n"
                 "#include <dag/sequential_check_main.h>\n",
                 seq_checked_precision(f));
-    put_nest(out, f);
+    text_puts(out, "#line 1 ");
+    text_put_quoted(out, src_name(f->sources, f->file));
+    text_puts(out, "\n");
+    seq_put_calls(out, f, 0, put_call);
     text_puts(out, "\n#line 1 \"the serial check\"\n");
     put_table(out, f);
     put_name(out, f);

@@ -1,9 +1,7 @@
 /* The named checks of this folder and the pages that --explain prints. */
 #include "seq.h"
 
-#include "diag/util.h"
-
-#define FATAL DIAG_FATAL
+#include "diag/pages.h"
 
 const diag_check seq_checks[] = {
 {"seq-syntax", FATAL, FATAL, "a sequential nest that is not understood",

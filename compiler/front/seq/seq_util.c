@@ -1,6 +1,7 @@
 /* Small things that every file of this folder needs. */
 #include "seq_impl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool seq_error(const seq_file *f, const char *check, src_range where, const char *fmt, ...)
@@ -58,4 +59,29 @@ bool seq_kernel_mentions(const seq_file *f, const seq_kernel *k, const char *nam
             return true;
     return seq_mentions(f->sources, k->body, name) || seq_mentions(f->sources, k->priority, name) ||
            seq_mentions(f->sources, k->flops, name);
+}
+
+void seq_put_plain(text *out, const seq_file *f, src_range r)
+{
+    text_add(out, src_text(f->sources, r), src_range_len(r));
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const seq_call *a = *(seq_call *const *)x, *b = *(seq_call *const *)y;
+    return a->where.begin < b->where.begin ? -1 : a->where.begin > b->where.begin;
+}
+
+void seq_put_calls(text *out, const seq_file *f, uint32_t at, seq_call_writer *put_call)
+{
+    seq_call **calls = arena_copy(f->arena, f->calls, f->n_calls, sizeof(*calls));
+    if (f->n_calls)
+        qsort(calls, f->n_calls, sizeof(*calls), by_place);
+    const char *bytes = src_bytes(f->sources, f->file);
+    for (size_t i = 0; i < f->n_calls; i++) {
+        text_add(out, bytes + at, calls[i]->where.begin - at);
+        put_call(out, f, calls[i]);
+        at = calls[i]->where.end;
+    }
+    text_add(out, bytes + at, src_len(f->sources, f->file) - at);
 }

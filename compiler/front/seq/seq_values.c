@@ -1,8 +1,6 @@
 /* Values in the nest: affine expressions, and scalars that bodies alone use. */
 #include "seq_nest.h"
 
-#include <string.h>
-
 bool seq_nest_is(const seq_nest *n, const seq_token *t, const char *word)
 {
     return t < n->end && seq_is(n->f->sources, t, word);

@@ -4,7 +4,8 @@
  */
 #include "insert.h"
 
-#include <stdlib.h>
+#include "../../base/room.h"
+
 
 /* A call takes less than the rest of 1,024 positions. */
 enum { EACH = 960 };
@@ -12,15 +13,9 @@ enum { EACH = 960 };
 void insertion_mark(insertion *s)
 {
     for (; s->position >= s->marks.next; s->marks.next += EACH) {
-        if (s->marks.n == s->marks.room) {
-            size_t room = s->marks.room ? 2 * s->marks.room : 64;
-            uint16_t *marks = realloc(s->marks.of, room * sizeof *marks);
-            if (!marks) { /* what differs is found, but not told as well */
-                s->marks.next = INT64_MAX;
-                return;
-            }
-            s->marks.of = marks;
-            s->marks.room = room;
+        if (!DAGI_ROOM(s->marks.of, s->marks.n, s->marks.room, 64)) {
+            s->marks.next = INT64_MAX; /* what differs is found, but not told as well */
+            return;
         }
         if (s->marks.next > 0)
             s->marks.of[s->marks.n++] = (uint16_t)(s->hash ^ s->hash >> 48);

@@ -5,6 +5,8 @@
  */
 #include "enter.h"
 
+#include "../../base/room.h"
+
 #include <stdlib.h>
 
 /* A part is an ordinary tile of the lists, but none of a collection; shape and index are the real one's. */
@@ -106,14 +108,8 @@ static part *part_of(reduction *d, int rank)
 /* One more rank contributes. Nonzero = no memory. */
 static int open_part(reduction *d, part *p)
 {
-    if (d->nranks == d->room) {
-        int room = d->room ? 2 * d->room : 4;
-        part **ranks = realloc(d->ranks, (size_t)room * sizeof(part *));
-        if (!ranks)
-            return 1;
-        d->ranks = ranks;
-        d->room = room;
-    }
+    if (!DAGI_ROOM(d->ranks, d->nranks, d->room, 4))
+        return 1;
     p->open = 1;
     d->ranks[d->nranks++] = p;
     return 0;

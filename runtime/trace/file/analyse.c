@@ -1,6 +1,8 @@
 /* What a trace says: where time went, what bounds it, what went over the network. */
 #include "model.h"
 
+#include "../../base/room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -331,14 +333,8 @@ static dagt_link *link_of(dagt_link **list, size_t *n, size_t *capacity, const d
             l->to_device == ends->to_device)
             return &(*list)[i];
     }
-    if (*n == *capacity) {
-        size_t more = *capacity ? 2 * *capacity : 64;
-        dagt_link *grown = realloc(*list, more * sizeof *grown);
-        if (!grown)
-            return NULL;
-        *list = grown;
-        *capacity = more;
-    }
+    if (!DAGI_ROOM(*list, *n, *capacity, 64))
+        return NULL;
     (*list)[*n] = *ends;
     return &(*list)[(*n)++];
 }

@@ -6,6 +6,8 @@
  */
 #include "model.h"
 
+#include "../../base/room.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -189,14 +191,8 @@ typedef struct stack {
 
 static bool push(stack *s, uint64_t id)
 {
-    if (s->used == s->capacity) {
-        size_t more = s->capacity ? 2 * s->capacity : 4096;
-        uint64_t *grown = realloc(s->id, more * sizeof *grown);
-        if (!grown)
-            return false;
-        s->id = grown;
-        s->capacity = more;
-    }
+    if (!DAGI_ROOM(s->id, s->used, s->capacity, 4096))
+        return false;
     s->id[s->used++] = id;
     return true;
 }

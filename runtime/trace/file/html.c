@@ -6,6 +6,8 @@
 #define _GNU_SOURCE /* memmem, open_memstream */
 #include "model.h"
 
+#include "../../base/room.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -43,17 +45,10 @@ typedef struct bytes {
 
 static void put_byte(bytes *b, unsigned byte)
 {
-    if (b->used == b->capacity) {
-        size_t more = b->capacity ? 2 * b->capacity : 1 << 16;
-        unsigned char *grown = b->failed ? NULL : realloc(b->data, more);
-        if (!grown) {
-            b->failed = true;
-            return;
-        }
-        b->data = grown;
-        b->capacity = more;
-    }
-    b->data[b->used++] = (unsigned char)byte;
+    if (b->failed || !DAGI_ROOM(b->data, b->used, b->capacity, 1 << 16))
+        b->failed = true;
+    else
+        b->data[b->used++] = (unsigned char)byte;
 }
 
 static void put_number(bytes *b, uint64_t n)

@@ -5,7 +5,7 @@
 
 static dag_status do_@name@(dag_context *ctx, dagi_entry entry, dag_matrix *A)
 {
-    static dag_taskpool *(*const make[4])(dag_context *, dag_matrix *) = DAGI_FOUR(@name@);
+    DAGI_MAKERS(@name@) make[4] = DAGI_FOUR(@name@);
     dagi_check c = dagi_check_start(ctx, entry.name);
     /* check the arguments here, by the functions of la/check.h */
     if (!dagi_check_agreed(&c))

@@ -1,0 +1,63 @@
+/* The options of all drivers: OPTION(id, name, value, meaning), value NULL where it takes none. No include guard: each
+ * use defines OPTION, which is taken back. */
+OPTION(M, "m", "M", "rows of the matrix")
+OPTION(N, "n", "N", "order of the matrix (1000)")
+OPTION(K, "k", "K", "inner dimension")
+OPTION(NB, "nb", "NB", "rows and columns of a tile, 0: what suits N (0)")
+OPTION(PREC, "prec", "s|d|c|z", "element type: float, double, complex of either (d)")
+OPTION(GRID, "grid", "PxQ", "process grid (one row for LU and QR, else square: dag_info)")
+OPTION(THREADS, "threads", "T", "workers per rank (the cores of the rank)")
+OPTION(GPUS, "gpus", "G", "devices per rank (all that are there)")
+OPTION(RUNS, "runs", "R", "repeat the whole R times (1)")
+OPTION(CHECK, "check", NULL, "fail if the backward error exceeds its bound")
+OPTION(JSON, "json", NULL, "print one JSON object per run on standard output")
+OPTION(TRACE, "trace", "FILE", "write a trace: *.html, *.json (Perfetto), or for dag_trace")
+OPTION(REPORT, "report", NULL, "say at the end where the time went, and what would help")
+OPTION(PROGRESS, "progress", NULL, "show a bar while tasks run, on a terminal")
+OPTION(PREDICT, "predict", "RANKS[,MACHINE]",
+       "simulate that many ranks, of a machine described in a file, and find nb and grid")
+OPTION(SAMPLE, "sample", "A,B", "simulate orders A and B, in gemm inner dimensions, and extrapolate from them")
+OPTION(SEED, "seed", "S", "seed of the random matrix (1)")
+OPTION(LAYOUT, "layout", "tile|slab", "storage of the matrix (slab for LU and QR, else tile)")
+OPTION(UPLO, "uplo", "lower|upper", "triangle that is stored and factored (lower)")
+OPTION(SPLIT, "split", "none|auto|S,B",
+       "tiles of two sizes: S narrow ones of width B in each tile of NB, and a rest (none)")
+OPTION(NRHS, "nrhs", "R", "number of right-hand sides (1)")
+OPTION(MATRIX, "matrix", "FILE.mtx", "read the matrix from a Matrix Market file")
+OPTION(RHS, "rhs", "FILE.mtx", "read the right-hand sides from a file")
+OPTION(OUT, "out", "FILE.mtx", "write the result to a file: solution, factor, Q or inverse")
+OPTION(PIVOTS, "pivots", "FILE.mtx", "write the pivots of LU to a file, or exchange rows of B by it")
+OPTION(TRIANGLE, "triangle", "FILE.mtx", "write R of QR, or L of LQ, to a file")
+OPTION(MIXED, "mixed", NULL, "factor in single precision, refine in double precision")
+OPTION(REFINE, "refine", NULL, "refine the solution: componentwise errors near eps")
+OPTION(PIVOTING, "pivoting", "partial|tournament|none", "how pivots are chosen (partial)")
+OPTION(CHECK_FINITE, "check-finite", "yes|no",
+       "refuse files with a NaN or infinity, or compute with them (yes)")
+OPTION(RCOND, "rcond", "yes|no", "say how near to singular the matrix is (yes)")
+OPTION(KEEP, "keep", NULL, "write the result though a check has failed")
+OPTION(REPRODUCIBLE, "reproducible", NULL,
+       "the same result, bit by bit, in every run: docs/reproducible.md")
+OPTION(MATGEN, "matgen", "NAME",
+       "a matrix of the gallery in place of the random one: hilbert, kahan, ...")
+OPTION(ROUTINE, "routine", "NAME", routines)
+OPTION(SIDE, "side", "left|right", "where the symmetric or triangular matrix stands (left)")
+OPTION(TRANSA, "transa", "n|t|c", "op(A): A, transposed, conjugate transposed (n)")
+OPTION(TRANSB, "transb", "n|t|c", "op(B) (n)")
+OPTION(DIAG, "diag", "nonunit|unit", "diagonal of a triangular matrix (nonunit)")
+OPTION(METHOD, "method", "auto|summa|hsumma|stationary-a|stationary-c",
+       "what travels in the product: its own grid, in groups, B and sums, A and B (auto)")
+OPTION(PRODUCT_GRID, "product-grid", "PxQxC",
+       "grid of summa: C layers of PxQ ranks (that of --grid, one layer)")
+OPTION(LOOKAHEAD, "lookahead", "L", "steps that summa sends ahead (7), or hsumma, 0 or 1 (1)")
+OPTION(GROUPS, "groups", "IxJ", "groups of the grid of hsumma (the divisors nearest to roots)")
+OPTION(INNER, "inner", "B", "columns, dividing NB, that hsumma sends in groups at a time (NB)")
+OPTION(BCAST, "bcast", "SHAPE", "how tiles are broadcast, as the setting bcast has it: chain, trees, ... (auto)")
+OPTION(PLAN, "plan", NULL, "print the ways to make the product and what they are predicted to take")
+OPTION(TUNE, "tune", NULL, "try the best few ways on this machine, keep the fastest for later runs")
+OPTION(INSERT, "insert", NULL, "a sequential program inserts the tasks, in place of the graph")
+OPTION(SWEEP_SHARE, "sweep-share", NULL, "first run with each fixed core_share in steps of .05, then with auto")
+OPTION(OUT_OF_CORE, "out-of-core", "graph|program|auto",
+       "matrices too large for devices: a graph, a program for devices, by size (graph)")
+OPTION(HELP, "help", NULL, "print this text; also -h")
+OPTION(VERSION, "version", NULL, "print the version")
+#undef OPTION

@@ -1,0 +1,16 @@
+/**
+ * @file linkage.h
+ * What the public headers declare has C linkage, in C++ too: it stands between these two.
+ */
+#ifndef DAG_LINKAGE_H
+#define DAG_LINKAGE_H
+
+#ifdef __cplusplus
+#define DAG_C_BEGIN extern "C" {
+#define DAG_C_END }
+#else
+#define DAG_C_BEGIN
+#define DAG_C_END
+#endif
+
+#endif
