@@ -25,6 +25,7 @@ static const char *const op_names[DAG_OP_COUNT] = {
     [DAG_OP_GEMQRT_STACK] = "gemqrt_stack",
     [DAG_OP_POTRF_WORKSPACE] = "potrf_workspace",
     [DAG_OP_PICK_ROWS] = "pick_rows", [DAG_OP_PUT_ROWS] = "put_rows",
+    [DAG_OP_TRTRI] = "trtri",
 };
 
 const char *dag_kernel_op_name(dag_kernel_op op)
@@ -60,7 +61,8 @@ static double work_of(dag_kernel_op op, double m, double n, double k)
 {
     double least = m < n ? m : n;
     switch (op) {
-    case DAG_OP_POTRF: return n * n * n / 6;
+    case DAG_OP_POTRF:
+    case DAG_OP_TRTRI: return n * n * n / 6;
     case DAG_OP_TRSM:
     case DAG_OP_TRMM: return m * n * k / 2;
     case DAG_OP_HERK:

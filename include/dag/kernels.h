@@ -102,6 +102,7 @@ typedef enum dag_kernel_op {
     DAG_OP_POTRF_WORKSPACE, /**< of devices only: kernels_device.h */
     DAG_OP_PICK_ROWS,       /**< likewise */
     DAG_OP_PUT_ROWS,        /**< likewise */
+    DAG_OP_TRTRI,           /**< likewise */
     DAG_OP_COUNT
 } dag_kernel_op;
 
