@@ -62,8 +62,7 @@ static int result_of(const dagi_outcore_device *d)
     return d->c[d->turn];
 }
 
-static void pad(dagi_outcore *o, dagi_outcore_device *d, int from, int to,
-                dag_devprog_part part)
+static void pad(dagi_outcore *o, dagi_outcore_device *d, int from, int to, dag_devprog_part part)
 {
     const dag_devprog_part both[] = {in_register(from, part), in_register(to, part)};
     dagi_outcore_exec(o, d, DAGI_OUTCORE_PAD, NULL, 0, both);
@@ -85,9 +84,8 @@ void dagi_outcore_add(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcor
     dagi_outcore_ld(o, d, d->b, b);
     pad(o, d, d->a, d->pa, a);
     pad(o, d, d->b, d->pb, b);
-    dagi_outcore_exec(o, d,
-                           how->beta == 0 ? DAGI_OUTCORE_SET : DAGI_OUTCORE_GEMM, how, sizeof *how,
-                           args);
+    dagi_outcore_exec(o, d, how->beta == 0 ? DAGI_OUTCORE_SET : DAGI_OUTCORE_GEMM, how, sizeof *how,
+                      args);
 }
 
 void dagi_outcore_solve_with(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcore_solve *how,
@@ -101,7 +99,8 @@ void dagi_outcore_solve_with(dagi_outcore *o, dagi_outcore_device *d, const dagi
     dagi_outcore_exec(o, d, DAGI_OUTCORE_TRSM, how, sizeof *how, args);
 }
 
-void dagi_outcore_invert(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcore_solve *how, dag_devprog_part a)
+void dagi_outcore_invert(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcore_solve *how,
+                         dag_devprog_part a)
 {
     const int from = how->side == DAG_LEFT ? d->a : d->b;
     const dag_devprog_part args[] = {in_register(from, a), in_register(d->inverse, a)};
@@ -109,8 +108,9 @@ void dagi_outcore_invert(dagi_outcore *o, dagi_outcore_device *d, const dagi_out
     dagi_outcore_exec(o, d, DAGI_OUTCORE_TRTRI, how, sizeof *how, args);
 }
 
-void dagi_outcore_solve_by_inverse(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcore_solve *how,
-                                   dag_devprog_part c, dag_devprog_part a)
+void dagi_outcore_solve_by_inverse(dagi_outcore *o, dagi_outcore_device *d,
+                                   const dagi_outcore_solve *how, dag_devprog_part c,
+                                   dag_devprog_part a)
 {
     const dag_devprog_part args[] = {in_register(d->inverse, a), in_register(result_of(d), c)};
     dagi_outcore_exec(o, d, DAGI_OUTCORE_SOLVE, how, sizeof *how, args);
@@ -120,9 +120,8 @@ void dagi_outcore_scale(dagi_outcore *o, dagi_outcore_device *d, dag_dcomplex be
                         dag_devprog_part c)
 {
     const dag_devprog_part arg = in_register(result_of(d), c);
-    dagi_outcore_exec(o, d,
-                           beta == 0 ? DAGI_OUTCORE_ZERO : DAGI_OUTCORE_SCALE, &beta, sizeof beta,
-                           &arg);
+    dagi_outcore_exec(o, d, beta == 0 ? DAGI_OUTCORE_ZERO : DAGI_OUTCORE_SCALE, &beta, sizeof beta,
+                      &arg);
 }
 
 void dagi_outcore_add_square(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo,
@@ -145,9 +144,10 @@ void dagi_outcore_factor(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo,
 
 size_t dagi_outcore_factor_bytes(dag_precision prec, dag_uplo uplo, int n)
 {
-    static size_t (*const bytes[])(dag_uplo, int) = {
-        [DAG_S] = dag_tile_sdev_potrf_workspace, [DAG_D] = dag_tile_ddev_potrf_workspace,
-        [DAG_C] = dag_tile_cdev_potrf_workspace, [DAG_Z] = dag_tile_zdev_potrf_workspace};
+    static size_t (*const bytes[])(dag_uplo, int) = {[DAG_S] = dag_tile_sdev_potrf_workspace,
+                                                     [DAG_D] = dag_tile_ddev_potrf_workspace,
+                                                     [DAG_C] = dag_tile_cdev_potrf_workspace,
+                                                     [DAG_Z] = dag_tile_zdev_potrf_workspace};
     return bytes[prec](uplo, n);
 }
 

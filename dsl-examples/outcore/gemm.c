@@ -15,8 +15,8 @@ static dag_devprog_part stored(int of, dag_trans trans, int64_t i, int64_t j, in
                                  : (dag_devprog_part){of, j, i, n, m};
 }
 
-static void add_block(const struct product *p, dagi_outcore *o, dagi_outcore_device *d, const dagi_blocks *steps,
-                      dag_devprog_part c)
+static void add_block(const struct product *p, dagi_outcore *o, dagi_outcore_device *d,
+                      const dagi_blocks *steps, dag_devprog_part c)
 {
     const dagi_outcore_gemm *g = p->g;
     dagi_outcore_open(o, d, c, g->beta != 0);
@@ -38,11 +38,13 @@ struct rows {
 };
 
 /* One block row after the other. */
-static void add_rows(dagi_outcore *o, dagi_outcore_device *d, const dagi_block_shape *shape, const void *arg)
+static void add_rows(dagi_outcore *o, dagi_outcore_device *d, const dagi_block_shape *shape,
+                     const void *arg)
 {
     const struct rows *r = arg;
     const struct product *p = r->p;
-    const dagi_blocks down = dagi_blocks_of(r->count, shape->m), across = dagi_blocks_of(p->g->C->n, shape->n),
+    const dagi_blocks down = dagi_blocks_of(r->count, shape->m),
+                      across = dagi_blocks_of(p->g->C->n, shape->n),
                       steps = p->k > 0 ? dagi_blocks_of(p->k, shape->k) : (dagi_blocks){0, 1, 0};
     dagi_outcore_take_product(o, d, shape);
     for (int64_t i = 0; i < down.count; i++) {

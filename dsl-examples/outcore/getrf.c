@@ -162,13 +162,15 @@ static dag_status cut(struct factor *f)
         width = width < A->n ? width : A->n;
     }
     for (int d = 0; d < o->ndevices; d++) {
-        const dagi_block_shape shape = dagi_outcore_panel_shape(o, &o->devices[d], A->m, width, rank, A->n);
+        const dagi_block_shape shape =
+            dagi_outcore_panel_shape(o, &o->devices[d], A->m, width, rank, A->n);
         width = shape.n;
         if (width == 0)
             return DAG_ERR_NOMEM;
     }
     for (int d = 0; d < o->ndevices; d++) {
-        const dagi_block_shape shape = dagi_outcore_panel_shape(o, &o->devices[d], A->m, width, rank, A->n);
+        const dagi_block_shape shape =
+            dagi_outcore_panel_shape(o, &o->devices[d], A->m, width, rank, A->n);
         const int64_t longest = shape.m > shape.k ? shape.m : shape.k;
         f->side[d] = longest > shape.n ? longest : shape.n;
         dagi_outcore_take_product(o, &o->devices[d], &shape);

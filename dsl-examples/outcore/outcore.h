@@ -56,14 +56,17 @@ void dagi_shapes_add(dagi_shapes *list, dagi_block_shape s, double cost);
 
 /* What a copy takes besides its items: 10 us at 13 GB/s. */
 enum { DAGI_A_COPY = 16384 };
-double dagi_products_cost(double operations, double each); /* of kernels with so many multiplications each */
+double dagi_products_cost(double operations,
+                          double each); /* of kernels with so many multiplications each */
 double dagi_potrf_cost(double n);
 double dagi_within_cost(double items); /* read or written */
 
 /* Of a product; dagi_block_side() is at least 1, and so is k. */
-void dagi_product_shapes(dagi_shapes *list, int64_t items, int results, int64_t m, int64_t n, int64_t k);
+void dagi_product_shapes(dagi_shapes *list, int64_t items, int results, int64_t m, int64_t n,
+                         int64_t k);
 /* Of a solve with a triangle of that order; likewise. */
-void dagi_solve_shapes(dagi_shapes *list, int64_t items, int results, int64_t order, int64_t others);
+void dagi_solve_shapes(dagi_shapes *list, int64_t items, int results, int64_t order,
+                       int64_t others);
 /* Items of all registers where blocks have that shape, m rows along a triangle, and the triangle of a block takes the
  * register of its factor. */
 int64_t dagi_triangle_items(const dagi_block_shape *s);
@@ -84,7 +87,7 @@ typedef struct dagi_outcore_device {
     int64_t items; /* that it has room for */
     int c[2], a, b, pa, pb;
     int inverse; /* of triangles: its register, 0 = none */
-    int work; /* of factors */
+    int work;    /* of factors */
     int64_t work_items;
     int results, turn; /* registers c[], and which of them is next */
 } dagi_outcore_device;
@@ -129,35 +132,41 @@ dag_status dagi_outcore_run(dag_context *ctx, dag_devprog *program, dag_status s
 
 /* Takes the registers for blocks of that shape, and appends the commands of a device's part of a routine; of a factor
  * those of all devices. */
-typedef void dagi_outcore_fill(dagi_outcore *o, dagi_outcore_device *d, const dagi_block_shape *s, const void *arg);
+typedef void dagi_outcore_fill(dagi_outcore *o, dagi_outcore_device *d, const dagi_block_shape *s,
+                               const void *arg);
 
 /* Those of a product, with at most k sums. As the options say; else those with which what `fill` appends takes least.
  * m = 0 with a complaint: there is no room. */
-dagi_block_shape dagi_outcore_product_shape(const dagi_outcore *o, const dagi_outcore_device *d, int64_t m, int64_t n,
-                                            int64_t k, dagi_outcore_fill *fill, const void *arg);
+dagi_block_shape dagi_outcore_product_shape(const dagi_outcore *o, const dagi_outcore_device *d,
+                                            int64_t m, int64_t n, int64_t k,
+                                            dagi_outcore_fill *fill, const void *arg);
 void dagi_outcore_take_product(dagi_outcore *o, dagi_outcore_device *d, const dagi_block_shape *s);
 /* Likewise of a solve with a triangle of that order, on that side. */
-dagi_block_shape dagi_outcore_solve_shape(const dagi_outcore *o, const dagi_outcore_device *d, int64_t order,
-                                          int64_t others, dagi_outcore_fill *fill, const void *arg);
-void dagi_outcore_take_triangle(dagi_outcore *o, dagi_outcore_device *d, dag_side on, const dagi_block_shape *s);
+dagi_block_shape dagi_outcore_solve_shape(const dagi_outcore *o, const dagi_outcore_device *d,
+                                          int64_t order, int64_t others, dagi_outcore_fill *fill,
+                                          const void *arg);
+void dagi_outcore_take_triangle(dagi_outcore *o, dagi_outcore_device *d, dag_side on,
+                                const dagi_block_shape *s);
 /* Likewise of a Cholesky factor, alike for all devices; and the workspace of its kernel, where it is cut so. */
-dagi_block_shape dagi_outcore_factor_shape(const dagi_outcore *o, dag_uplo uplo, int64_t n, dagi_outcore_fill *fill,
-                                           const void *arg);
-void dagi_outcore_take_work(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo, const dagi_blocks *cut);
+dagi_block_shape dagi_outcore_factor_shape(const dagi_outcore *o, dag_uplo uplo, int64_t n,
+                                           dagi_outcore_fill *fill, const void *arg);
+void dagi_outcore_take_work(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo,
+                            const dagi_blocks *cut);
 /* Squares for block columns of n of all columns, which are updated one after the other. */
-dagi_block_shape dagi_outcore_panel_shape(const dagi_outcore *o, const dagi_outcore_device *d, int64_t m, int64_t n,
-                                          int64_t k, int64_t columns);
+dagi_block_shape dagi_outcore_panel_shape(const dagi_outcore *o, const dagi_outcore_device *d,
+                                          int64_t m, int64_t n, int64_t k, int64_t columns);
 
 /* ---- commands: played.c --------------------------------------------------------------------- */
 
 int dagi_outcore_register(dagi_outcore *o, dagi_outcore_device *d, int64_t items);
 void dagi_outcore_ld(dagi_outcore *o, dagi_outcore_device *d, int to, dag_devprog_part part);
 void dagi_outcore_st(dagi_outcore *o, dagi_outcore_device *d, int from, dag_devprog_part part);
-void dagi_outcore_exec(dagi_outcore *o, dagi_outcore_device *d, int kernel, const void *how, size_t size,
-                       const dag_devprog_part *args);
+void dagi_outcore_exec(dagi_outcore *o, dagi_outcore_device *d, int kernel, const void *how,
+                       size_t size, const dag_devprog_part *args);
 /* The shape with which what `fill` appends takes least time; of long programs the first. */
-dagi_block_shape dagi_outcore_fastest(const dagi_outcore *o, const dagi_outcore_device *d, const dagi_shapes *list,
-                                      dagi_outcore_fill *fill, const void *arg);
+dagi_block_shape dagi_outcore_fastest(const dagi_outcore *o, const dagi_outcore_device *d,
+                                      const dagi_shapes *list, dagi_outcore_fill *fill,
+                                      const void *arg);
 
 /* ---- the program of a block: block.c ------------------------------------------------------- */
 
@@ -210,9 +219,11 @@ void dagi_outcore_add(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcor
 void dagi_outcore_solve_with(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcore_solve *how,
                              dag_devprog_part c, dag_devprog_part a);
 /* The inverse of the triangle A, for solves that follow, and the solution by it. */
-void dagi_outcore_invert(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcore_solve *how, dag_devprog_part a);
-void dagi_outcore_solve_by_inverse(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcore_solve *how,
-                                   dag_devprog_part c, dag_devprog_part a);
+void dagi_outcore_invert(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcore_solve *how,
+                         dag_devprog_part a);
+void dagi_outcore_solve_by_inverse(dagi_outcore *o, dagi_outcore_device *d,
+                                   const dagi_outcore_solve *how, dag_devprog_part c,
+                                   dag_devprog_part a);
 /* rc := beta rc; of 0 it is not read. */
 void dagi_outcore_scale(dagi_outcore *o, dagi_outcore_device *d, dag_dcomplex beta,
                         dag_devprog_part c);

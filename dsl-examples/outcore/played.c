@@ -8,7 +8,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LD, EXEC, ST, QUEUES, REGISTERS = 8, STORED = 1024 }; /* a program that stores more blocks is not played */
+enum {
+    LD,
+    EXEC,
+    ST,
+    QUEUES,
+    REGISTERS = 8,
+    STORED = 1024
+}; /* a program that stores more blocks is not played */
 
 typedef struct clock {
     double queue[QUEUES], held[REGISTERS]; /* until when */
@@ -32,7 +39,8 @@ static clock *clock_of(const dagi_outcore *o, const dagi_outcore_device *d)
 
 static int overlap(const dag_devprog_part *a, const dag_devprog_part *b)
 {
-    return a->of == b->of && a->i < b->i + b->m && b->i < a->i + a->m && a->j < b->j + b->n && b->j < a->j + a->n;
+    return a->of == b->of && a->i < b->i + b->m && b->i < a->i + a->m && a->j < b->j + b->n &&
+           b->j < a->j + a->n;
 }
 
 static double later(double a, double b)
@@ -56,17 +64,22 @@ static double takes(int kernel, const dag_devprog_part *t)
     case DAGI_OUTCORE_SET:
         each = sqrt(items * m * n * (double)t[2].m * (double)t[2].n);
         return dagi_products_cost(2 * each, each);
-    case DAGI_OUTCORE_HERK: return dagi_products_cost(items * n, items * n / 2);
+    case DAGI_OUTCORE_HERK:
+        return dagi_products_cost(items * n, items * n / 2);
     case DAGI_OUTCORE_TRSM:
-    case DAGI_OUTCORE_SOLVE: return dagi_products_cost((double)t[0].m * m * n, (double)t[0].m * m * n / 2);
-    case DAGI_OUTCORE_POTRF: return dagi_potrf_cost((double)t[0].m);
-    default: return dagi_within_cost(2 * items);
+    case DAGI_OUTCORE_SOLVE:
+        return dagi_products_cost((double)t[0].m * m * n, (double)t[0].m * m * n / 2);
+    case DAGI_OUTCORE_POTRF:
+        return dagi_potrf_cost((double)t[0].m);
+    default:
+        return dagi_within_cost(2 * items);
     }
 }
 
 int dagi_outcore_register(dagi_outcore *o, dagi_outcore_device *d, int64_t items)
 {
-    return o->play ? clock_of(o, d)->registers++ : dag_devprog_register(o->program, d->number, items);
+    return o->play ? clock_of(o, d)->registers++
+                   : dag_devprog_register(o->program, d->number, items);
 }
 
 void dagi_outcore_ld(dagi_outcore *o, dagi_outcore_device *d, int to, dag_devprog_part part)
@@ -97,8 +110,8 @@ void dagi_outcore_st(dagi_outcore *o, dagi_outcore_device *d, int from, dag_devp
         o->play->end = INFINITY;
 }
 
-void dagi_outcore_exec(dagi_outcore *o, dagi_outcore_device *d, int kernel, const void *how, size_t size,
-                       const dag_devprog_part *args)
+void dagi_outcore_exec(dagi_outcore *o, dagi_outcore_device *d, int kernel, const void *how,
+                       size_t size, const dag_devprog_part *args)
 {
     if (!o->play) {
         (void)dag_devprog_exec(o->program, d->number, kernel, how, size, args);
@@ -114,8 +127,9 @@ void dagi_outcore_exec(dagi_outcore *o, dagi_outcore_device *d, int kernel, cons
         c->held[args[i].of] = end;
 }
 
-dagi_block_shape dagi_outcore_fastest(const dagi_outcore *o, const dagi_outcore_device *d, const dagi_shapes *list,
-                                      dagi_outcore_fill *fill, const void *arg)
+dagi_block_shape dagi_outcore_fastest(const dagi_outcore *o, const dagi_outcore_device *d,
+                                      const dagi_shapes *list, dagi_outcore_fill *fill,
+                                      const void *arg)
 {
     const size_t count = (size_t)o->ndevices;
     dagi_block_shape best = list->shape[0];

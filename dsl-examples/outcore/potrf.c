@@ -16,7 +16,8 @@ struct factor {
 /* Rows of block i, and columns [left, right), of the lower factor, or its adjoint. */
 static dag_devprog_part part(const struct factor *f, int64_t i, int64_t left, int64_t right)
 {
-    int64_t at = dagi_block_at(&f->cut, i), m = dagi_block_at(&f->cut, i + 1) - at, n = right - left;
+    int64_t at = dagi_block_at(&f->cut, i), m = dagi_block_at(&f->cut, i + 1) - at,
+            n = right - left;
     return f->uplo == DAG_LOWER ? (dag_devprog_part){0, at, left, m, n}
                                 : (dag_devprog_part){0, left, at, n, m};
 }
@@ -78,7 +79,8 @@ static int next_device(const dagi_outcore *o, double *done, double work)
 }
 
 /* Column by column, so that blocks next to each other do not wait for each other. */
-static void add_all(dagi_outcore *o, dagi_outcore_device *unused, const dagi_block_shape *shape, const void *arg)
+static void add_all(dagi_outcore *o, dagi_outcore_device *unused, const dagi_block_shape *shape,
+                    const void *arg)
 {
     struct factor f = *(const struct factor *)arg;
     (void)unused;
@@ -86,7 +88,8 @@ static void add_all(dagi_outcore *o, dagi_outcore_device *unused, const dagi_blo
     f.cut = dagi_blocks_of(f.n, shape->m);
     f.k = shape->k;
     for (int d = 0; d < o->ndevices; d++) {
-        dagi_outcore_take_triangle(o, &o->devices[d], f.uplo == DAG_LOWER ? DAG_RIGHT : DAG_LEFT, shape);
+        dagi_outcore_take_triangle(o, &o->devices[d], f.uplo == DAG_LOWER ? DAG_RIGHT : DAG_LEFT,
+                                   shape);
         dagi_outcore_take_work(o, &o->devices[d], f.uplo, &f.cut);
     }
     for (int64_t j = 0; j < f.cut.count; j++) {

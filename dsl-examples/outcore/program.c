@@ -38,7 +38,7 @@ static void check_options(dagi_check *c, const dag_outcore_options *o)
     if (c->status != DAG_SUCCESS || o == NULL)
         return;
     if (o->block < 0 || (o->registers != 0 && (o->registers < DAGI_OUTCORE_FEWEST ||
-                            o->registers > DAGI_OUTCORE_FEWEST + 1)))
+                                               o->registers > DAGI_OUTCORE_FEWEST + 1)))
         dagi_check_fail(c,
                         "blocks of %" PRId64
                         " rows, %d registers; there are 5 or 6 registers, or 0, and a "
@@ -95,7 +95,7 @@ static int too_large(const dag_context *ctx, dag_matrix *const *matrices, int co
 
 bool dagi_outcore_wanted(dagi_check *c, dag_matrix *const *matrices, int count, double times)
 {
-    if (c->status != DAG_SUCCESS)       /* there may be no context */
+    if (c->status != DAG_SUCCESS) /* there may be no context */
         return false;
     dag_out_of_core setting = dag_out_of_core_wanted(c->ctx);
     if (setting == DAG_OUT_OF_CORE_GRAPH)

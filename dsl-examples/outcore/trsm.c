@@ -53,7 +53,8 @@ static dag_devprog_part of_b(const struct solve *s, range along, range across)
 /* What is solved for before a block. */
 static range before(const struct solve *s, range own)
 {
-    return s->backward ? (range){own.at + own.length, s->tri.length - own.at - own.length} : (range){0, own.at};
+    return s->backward ? (range){own.at + own.length, s->tri.length - own.at - own.length}
+                       : (range){0, own.at};
 }
 
 /* The i-th step of it. */
@@ -99,7 +100,8 @@ static void solve_block(const struct solve *s, dagi_outcore_device *d, int64_t i
 }
 
 /* One block of the triangle after the other; blocks across do not wait for each other. */
-static void solve_part(dagi_outcore *o, dagi_outcore_device *d, const dagi_block_shape *shape, const void *arg)
+static void solve_part(dagi_outcore *o, dagi_outcore_device *d, const dagi_block_shape *shape,
+                       const void *arg)
 {
     struct solve s = *(const struct solve *)arg;
     const dagi_blocks across = dagi_blocks_of(s.part.length, shape->n);
@@ -146,7 +148,11 @@ dag_status dagi_outcore_trsm_program(dag_context *ctx, const dagi_outcore_trsm *
     if (status != DAG_SUCCESS)
         return status;
     int lower = (t->how.uplo == DAG_LOWER) == (t->how.trans == DAG_NO_TRANS);
-    struct solve s = {.o = &o, .t = t, .a = number[1], .b = number[0], .backward = lower == (t->how.side == DAG_RIGHT)};
+    struct solve s = {.o = &o,
+                      .t = t,
+                      .a = number[1],
+                      .b = number[0],
+                      .backward = lower == (t->how.side == DAG_RIGHT)};
     if (o.here && t->B->m > 0 && t->B->n > 0)
         status = divide(&s);
     return dagi_outcore_end(&o, status, program);

@@ -60,6 +60,14 @@ static MICRO_TARGET void MICRO(pack)(int rows, int padded, int k, const elem_t *
         }
     }
 #endif
+    if (row_step == 1 && rows == MICRO_ROWS && padded == rows)
+        for (; done < k; done++) {
+            const MICRO(loose) *a = (const MICRO(loose) *)(A + done * col_step);
+            MICRO(loose) *b = (MICRO(loose) *)(to + done * MICRO_ROWS);
+            b[0] = a[0];
+            b[1] = a[1];
+            b[2] = a[2];
+        }
     if (row_step == 1 && padded % LANES == 0 && rows > padded - LANES) {
         MICRO_MASK last = MICRO_FIRST(rows - padded + LANES);
         for (; done < k; done++) {
@@ -89,6 +97,9 @@ static MICRO_TARGET void MICRO(unpack)(int rows, int padded, int k, const elem_t
                              A + i * row_step + (done + last) * col_step, row_step);
     }
 #endif
+    for (; row_step == 1 && rows % LANES == 0 && done < k; done++)
+        for (int i = 0; i < rows; i += LANES)
+            *(MICRO(loose) *)(A + done * col_step + i) = *(const MICRO(loose) *)(from + i + done * padded);
     for (int p = done; p < k; p++)
         for (int i = 0; i < rows; i++)
             A[i * row_step + p * col_step] = from[i + p * padded];

@@ -5,9 +5,9 @@
 /* ---- solves ------------------------------------------------------------------------------ */
 
 /* A block of columns of B := B L^-T: what the columns to the left contribute is subtracted, then
- * the columns are solved for one after the other, all in registers. X is the whole panel, L the
- * rows of the block, `inverse` the reciprocals of its diagonal. */
-INLINE void MICRO(solve_block)(int vecs, ptrdiff_t done, const elem_t *X, ptrdiff_t ldx,
+ * the columns are solved for one after the other, all in registers. X is the whole panel, or a copy of it,
+ * L the rows of the block, `inverse` the reciprocals of its diagonal. */
+INLINE void MICRO(solve_block)(int vecs, ptrdiff_t done, elem_t *X, ptrdiff_t ldx, bool copies,
                                MICRO(operand) L, const elem_t *inverse, MICRO(ahead) next,
                                elem_t *B, ptrdiff_t ldb)
 {
@@ -23,6 +23,8 @@ INLINE void MICRO(solve_block)(int vecs, ptrdiff_t done, const elem_t *X, ptrdif
         EACH_VEC(i) {
             acc.v[p][i] *= inverse[p];
             *(MICRO(loose) *)(B + i * LANES + p * ldb) = acc.v[p][i];
+            if (copies)
+                *(MICRO(loose) *)(X + i * LANES + (done + p) * ldx) = acc.v[p][i];
         }
         EACH_COL(j)
             if (j > p)
@@ -33,10 +35,10 @@ INLINE void MICRO(solve_block)(int vecs, ptrdiff_t done, const elem_t *X, ptrdif
 
 #define MICRO_SOLVE(vecs)                                                                          \
     static MICRO_TARGET void MICRO(solve_##vecs)(                                                  \
-        ptrdiff_t done, const elem_t *X, ptrdiff_t ldx, MICRO(operand) L, const elem_t *inverse,   \
-        MICRO(ahead) next, elem_t *B, ptrdiff_t ldb)                                               \
+        ptrdiff_t done, elem_t *X, ptrdiff_t ldx, bool copies, MICRO(operand) L,                   \
+        const elem_t *inverse, MICRO(ahead) next, elem_t *B, ptrdiff_t ldb)                        \
     {                                                                                              \
-        MICRO(solve_block)(vecs, done, X, ldx, L, inverse, next, B, ldb);                          \
+        MICRO(solve_block)(vecs, done, X, ldx, copies, L, inverse, next, B, ldb);                  \
     }
 MICRO_SOLVE(1)
 MICRO_SOLVE(2)
@@ -68,11 +70,14 @@ static void MICRO(prepare)(MICRO(factor) *f, bool unit, int n, MICRO(operand) L)
             f->edge[i + p * MICRO_COLS] = 0;
 }
 
-/* A panel of whole vectors; columns beyond n do not exist. */
-static MICRO_TARGET void MICRO(solve_panel)(int vecs, const MICRO(factor) *f, MICRO(ahead) next,
-                                            bool first, elem_t *X, ptrdiff_t ldx)
+/* A panel of whole vectors; columns beyond n do not exist. What is solved is also kept in `copy`, if there is
+ * one, where it lies together. */
+static MICRO_TARGET void MICRO(solve_panel)(int vecs, const MICRO(factor) *f, MICRO(ahead) next, bool first,
+                                            elem_t *X, ptrdiff_t ldx, elem_t *copy)
 {
     const elem_t *next_a = next.a;
+    elem_t *solved = copy != NULL ? copy : X;
+    ptrdiff_t step = copy != NULL ? vecs * LANES : ldx;
     for (int j = 0; j < f->n; j += MICRO_COLS) {
         MICRO(vector) aside[MICRO_COLS * 3] = {{0}};
         bool whole = f->n - j >= MICRO_COLS;
@@ -87,11 +92,11 @@ static MICRO_TARGET void MICRO(solve_panel)(int vecs, const MICRO(factor) *f, MI
         for (int c = 0; !whole && c < f->n - j; c++)
             memcpy(B + c * ldb, X + (j + c) * ldx, (size_t)(vecs * LANES) * sizeof(elem_t));
         if (vecs == 3)
-            MICRO(solve_3)(j, X, ldx, L, f->inverse + j, next, B, ldb);
+            MICRO(solve_3)(j, solved, step, copy != NULL && whole, L, f->inverse + j, next, B, ldb);
         else if (vecs == 2)
-            MICRO(solve_2)(j, X, ldx, L, f->inverse + j, next, B, ldb);
+            MICRO(solve_2)(j, solved, step, copy != NULL && whole, L, f->inverse + j, next, B, ldb);
         else
-            MICRO(solve_1)(j, X, ldx, L, f->inverse + j, next, B, ldb);
+            MICRO(solve_1)(j, solved, step, copy != NULL && whole, L, f->inverse + j, next, B, ldb);
         for (int c = 0; !whole && c < f->n - j; c++)
             memcpy(X + (j + c) * ldx, B + c * ldb, (size_t)(vecs * LANES) * sizeof(elem_t));
     }
@@ -108,18 +113,19 @@ APART void MICRO(solve)(bool unit, int m, int n, MICRO(operand) L, elem_t *B, pt
         int padded = (rows + LANES - 1) / LANES * LANES;
         elem_t *b = B + i * b_row;
         MICRO(ahead) next = {.a = b};
+        MICRO(vector) copy[MICRO_MAX * 3];
+        elem_t *X = (elem_t *)copy;
         if (rows == padded && b_row == 1) {
             if (i + MICRO_ROWS < m) {
                 next.a = b + MICRO_ROWS;
                 next.a_step = b_col;
             }
-            MICRO(solve_panel)(padded / LANES, &factor, next, i == 0, b, b_col);
+            MICRO(solve_panel)(padded / LANES, &factor, next, i == 0, b, b_col,
+                               n >= MICRO_COPY_ORDER ? X : NULL);
             continue;
         }
-        MICRO(vector) copy[MICRO_MAX * 3];
-        elem_t *X = (elem_t *)copy;
         MICRO(pack)(rows, padded, n, b, b_row, b_col, X);
-        MICRO(solve_panel)(padded / LANES, &factor, next, i == 0, X, padded);
+        MICRO(solve_panel)(padded / LANES, &factor, next, i == 0, X, padded, NULL);
         MICRO(unpack)(rows, padded, n, X, b, b_row, b_col);
     }
 }

@@ -8,10 +8,10 @@ A job RxT has R ranks of T workers.
 
 Describes the machine, unless a description is given: its network by `dag_doctor --network` (the shortest latency of
 three), kernels by dag_sim_measure, as many beside each other as a job has workers. Runs each case really, all
-cases in turn and in alternating order, and takes the medians; simulates it once. --minutes: no round begins
-that would end later; how many there were is said. --simgrid: SimGrid too, with real kernels, one worker for each
-rank. Prints a table, and writes it, TEXT behind it, to FILE between the lines <!-- compare --> and
-<!-- /compare -->. Ends with 1 if a case is more than 10 % off.
+cases in turn and in alternating order; with --simgrid under SimGrid too, with real kernels, one worker for each
+rank. Kernels are measured anew in each round, for a processor's speed drifts. Takes medians of all, and
+simulates each case once. --minutes: no round begins that would end later; how many there were is said. Prints a
+table, and writes it, TEXT behind it, to FILE between the lines <!-- compare --> and <!-- /compare -->. Ends with 1 if a case is more than 10 % off.
 """
 
 import argparse
@@ -56,15 +56,31 @@ def network(programs, ranks):
     return min(found)[1]
 
 
-def describe(options, programs, path):
-    ranks = max(ranks for ranks, _ in options.jobs)
+def kernels(options, programs):
+    """What dag_sim_measure says now: rates by kernel and size."""
     busy = max(ranks * threads for ranks, threads in options.jobs)
-    lines = ["name = this machine", "nodes = 1", f"ranks = {ranks}", "task = 0.15us", "copy = 6GB/s",
-             *network(programs, max(ranks, 2))]
-    measured = output([os.path.join(programs, "dag_sim_measure"), "-s", "0.1", "-j", str(busy)])
-    with open(path, "w", encoding="ascii") as file:
-        file.write("\n".join(lines) + "\n" + measured)
-    print("\n".join(lines) + "\n" + measured, file=sys.stderr)
+    found = {}
+    for line in output([os.path.join(programs, "dag_sim_measure"), "-s", "0.05", "-j", str(busy)]).splitlines():
+        name, _, points = line.partition(" = ")[2].rpartition(" d ")
+        for point in points.split():
+            size, rate = point.split(":")
+            found[name, size] = float(rate)
+    return found
+
+
+def describe(options, programs):
+    ranks = max(ranks for ranks, _ in options.jobs)
+    return ["name = this machine", "nodes = 1", f"ranks = {ranks}", "task = 0.15us", "copy = 6GB/s",
+            *network(programs, max(ranks, 2))]
+
+
+def curves(measured):
+    """Lines of a description: the medians of what rounds have measured."""
+    points = {}
+    for name, size in measured[0]:
+        rate = statistics.median(found[name, size] for found in measured)
+        points.setdefault(name, []).append(f"{size}:{rate:.4g}")
+    return [f"kernel = {name} d {' '.join(found)}" for name, found in points.items()]
 
 
 def off(real, played):
@@ -89,7 +105,8 @@ def table(rows, rounds, grid):
     if grid:
         more, other = summary("SimGrid", rows, 5)
         text, worst = f"{text} {more}", max(worst, other)
-    out += ["", f"Measured is the median of {rounds} runs; all other times are simulated. {text}"]
+    out += ["", f"Measured, and by SimGrid, is the median of {rounds} runs; all but the measured times are simulated. "
+            f"{text}"]
     return "\n".join(out), worst
 
 
@@ -107,19 +124,9 @@ def runs(options, programs):
                            [os.path.join(programs, program), *more, "--n", str(n), "--nb", "192", "--json"])
 
 
-def measured(cases, options):
-    """Times of all cases, in rounds."""
-    times, longest, start = [[] for _ in cases], 0, time.monotonic()
-    for k in range(options.rounds):
-        before = time.monotonic()
-        if options.minutes and k > 0 and before - start + 1.1 * longest > 60 * options.minutes:
-            break
-        turn = list(zip(cases, times))
-        for (_, _, _, ranks, threads, command), found in turn if k % 2 == 0 else reversed(turn):
-            found.append(seconds([MPIRUN, "-np", ranks, "--threads", threads, *command]))
-        longest = max(longest, time.monotonic() - before)
-        print(f"round {k + 1}: {time.monotonic() - before:.0f} s", file=sys.stderr)
-    return times
+def real(case):
+    _, _, _, ranks, threads, command = case
+    return seconds([MPIRUN, "-np", ranks, "--threads", threads, *command])
 
 
 def simgrid(options, machine, case):
@@ -129,6 +136,22 @@ def simgrid(options, machine, case):
     program = os.path.join(options.simgrid, "bin", os.path.basename(command[0]))
     return seconds([os.path.join(os.path.dirname(MPIRUN), "simulate"), "-np", ranks, "--machine", machine,
                     "--compute", program, *command[1:]])
+
+
+def measured(cases, options, programs, machine):
+    """By rounds: real times of all cases, those under SimGrid, and rates of kernels."""
+    rounds, longest, start = [], 0, time.monotonic()
+    for k in range(options.rounds):
+        before = time.monotonic()
+        if options.minutes and k > 0 and before - start + 1.1 * longest > 60 * options.minutes:
+            break
+        rates = None if options.machine else kernels(options, programs)
+        turn = list(enumerate(cases))
+        found = {i: (real(case), simgrid(options, machine, case)) for i, case in (turn if k % 2 == 0 else turn[::-1])}
+        rounds.append(([found[i][0] for i, _ in turn], [found[i][1] for i, _ in turn], rates))
+        longest = max(longest, time.monotonic() - before)
+        print(f"round {k + 1}: {time.monotonic() - before:.0f} s", file=sys.stderr)
+    return rounds
 
 
 def arguments():
@@ -145,23 +168,35 @@ def arguments():
     return parser.parse_args()
 
 
+def median(times):
+    return None if times[0] is None else statistics.median(times)
+
+
 def main():
     options = arguments()
     programs = os.path.join(options.build, "bin")
     handle, path = tempfile.mkstemp()
     os.close(handle)
-    machine = options.machine or path
-    if not options.machine:
-        describe(options, programs, path)
+    machine, lines = options.machine or path, [] if options.machine else describe(options, programs)
+
+    def write(more):
+        with open(path, "w", encoding="ascii") as file:
+            file.write("\n".join(lines + more) + "\n")
+
+    write([])
     cases = list(runs(options, programs))
-    times = measured(cases, options)
+    rounds = measured(cases, options, programs, machine)
+    if not options.machine:
+        write(curves([rates for _, _, rates in rounds]))
+        with open(path, encoding="ascii") as file:
+            print(file.read(), file=sys.stderr)
     dag_sim = os.path.join(programs, "dag_sim")
     rows = []
-    for case, found in zip(cases, times):
-        job, name, n, ranks, threads, command = case
+    for i, (job, name, n, ranks, threads, command) in enumerate(cases):
         played = seconds([dag_sim, "-np", ranks, "--threads", threads, "--machine", machine, *command])
-        rows.append((job, name, n, statistics.median(found), played, simgrid(options, machine, case)))
-    text, worst = table(rows, len(times[0]), bool(options.simgrid))
+        rows.append((job, name, n, median([times[i] for times, _, _ in rounds]), played,
+                     median([times[i] for _, times, _ in rounds])))
+    text, worst = table(rows, len(rounds), bool(options.simgrid))
     text += f" {options.note}" if options.note else ""
     print(text)
     os.remove(path)

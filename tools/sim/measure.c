@@ -3,9 +3,8 @@
  *
  *     dag_sim_measure [-p s|d|c|z] [-n NB] [-s SECONDS] [-j PROCESSES]
  *
- * Times are of the processor, the lower quartile of several. As in a factorisation, operands that are only read
- * serve many calls, results go through more memory than a cache holds, and nothing is left in the caches of the
- * core. Panels have NB columns (192), and so have products beyond the largest tile, which are those of a panel with
+ * Times are of the processor. As in a factorisation calls follow each other, operands that are only read serve
+ * many of them, and results go through more memory than a cache holds. The median of several such rows is taken. Panels have NB columns (192), and so have products beyond the largest tile, which are those of a panel with
  * a tile. With -j so many processes do the same beside each other, as workers do, which share caches and
  * memory. How much work a call is the kernel itself tells, so that both sides of a prediction count alike.
  */
@@ -112,30 +111,32 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Seconds of one call. Workspaces come with what is written. */
+/* Seconds of one call, the mean of calls in a row. Workspaces come with what is written. */
 static double seconds_of(const struct row *r, shape *s, char *memory, size_t bytes)
 {
-    enum { MOST = 999, LEAST = 8, NEAR = 4 << 20 };
+    enum { MOST = 99, LONGEST = 1000, ROW = 32 << 20 };
     double times[MOST];
     size_t operand = (size_t)s->ld * (size_t)s->n * dag_precision_size(s->prec), all = 2 * operand;
-    size_t sets = (bytes - all) / all, count = 0;
+    size_t sets = bytes / all - 1, length = 1 + ROW / all, count = 0;
+    length = length < LONGEST ? length : LONGEST;
+    length = length < sets ? length : sets;
     s->a = memory + sets * all;
     s->b = s->a + operand;
     fill(s, s->a, r->panel && r != &tall_row ? s->n : s->ld, s->n);
     fill(s, s->b, s->ld, s->n);
-    for (double start = now(); count < LEAST || (count < MOST && now() - start < budget); count++) {
-        char *at = memory + count % sets * all;
-        s->c = at;
-        s->work = at + operand;
-        fill(s, s->c, s->ld, s->n);
-        for (size_t k = 0; k < NEAR; k += 64) /* what comes next drives these out */
-            ((volatile char *)memory)[((size_t)(at - memory) + all + k) % bytes];
+    for (double start = now(); count == 0 || (count < MOST && now() - start < budget); count++) {
+        for (size_t i = 0; i < length; i++)
+            fill(s, memory + i * all, s->ld, s->n);
         double before = now();
-        r->call[s->prec](s);
-        times[count] = now() - before;
+        for (size_t i = 0; i < length; i++) {
+            s->c = memory + i * all;
+            s->work = s->c + operand;
+            r->call[s->prec](s);
+        }
+        times[count] = (now() - before) / (double)length;
     }
     qsort(times, count, sizeof *times, ascending);
-    return times[count / 4];
+    return times[count / 2];
 }
 
 /* One point of a line, of tiles of n x n or panels of m x n; `last` is the order of the point before. */
