@@ -31,10 +31,18 @@ static dagi_result make_workspace(dag_device_queue *q)
         memset(&ones, 0, sizeof ones);
         for (int i = 0; i < ONES; i++)
             switch ((dag_precision)p) {
-            case DAG_S: ones.s[i] = 1; break;
-            case DAG_D: ones.d[i] = 1; break;
-            case DAG_C: ones.c[i][0] = 1; break;
-            case DAG_Z: ones.z[i][0] = 1; break;
+            case DAG_S:
+                ones.s[i] = 1;
+                break;
+            case DAG_D:
+                ones.d[i] = 1;
+                break;
+            case DAG_C:
+                ones.c[i][0] = 1;
+                break;
+            case DAG_Z:
+                ones.z[i][0] = 1;
+                break;
             }
         result = CUDA(cudaMemcpyAsync, ones_of(q, (dag_precision)p), &ones, sizeof ones,
                       cudaMemcpyHostToDevice, q->stream);
