@@ -162,16 +162,18 @@ static dag_status cut(struct factor *f)
         width = width < A->n ? width : A->n;
     }
     for (int d = 0; d < o->ndevices; d++) {
-        int64_t side = dagi_outcore_side(o, &o->devices[d], A->m, width, rank);
-        width = side < width ? side : width;
-    }
-    if (width == 0)
-        width = 1; /* the registers say what is missing */
-    for (int d = 0; d < o->ndevices; d++) {
-        f->side[d] =
-            dagi_outcore_registers(o, &o->devices[d], A->m, width, rank, INT64_MAX);
-        if (f->side[d] == 0)
+        const dagi_block_shape shape =
+            dagi_outcore_panel_shape(o, &o->devices[d], A->m, width, rank, A->n);
+        width = shape.n;
+        if (width == 0)
             return DAG_ERR_NOMEM;
+    }
+    for (int d = 0; d < o->ndevices; d++) {
+        const dagi_block_shape shape =
+            dagi_outcore_panel_shape(o, &o->devices[d], A->m, width, rank, A->n);
+        const int64_t longest = shape.m > shape.k ? shape.m : shape.k;
+        f->side[d] = longest > shape.n ? longest : shape.n;
+        dagi_outcore_take_product(o, &o->devices[d], &shape);
     }
     f->panels = dagi_blocks_of(rank, width);
     f->rest = dagi_blocks_of(A->n - rank, width);

@@ -38,6 +38,57 @@ static int DAG_PRECISION_CAT(trsm_, DAG_PRECISION)(struct dag_task *task, const 
     return 0;
 }
 
+/* A copy of a triangle whose squares on the diagonal are inverted. */
+static int DAG_PRECISION_CAT(trtri_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
+                                                    const dag_tile_view *t)
+{
+    const dagi_outcore_solve *s = scalars;
+    const int n = (int)t->n, lda = (int)t[0].ld, ldb = (int)t[1].ld;
+    const int left = (s->side == DAG_LEFT) == (s->trans == DAG_NO_TRANS);
+    dag_device_queue *queue = dag_device_queue_of(task);
+    FN(dev_geadd)(queue, DAG_NO_TRANS, n, n, 1, t[0].ptr, lda, 0, t[1].ptr, ldb);
+    for (int i = 0; i < n; i += INVERTED)
+        FN(dev_trtri)(queue, left ? DAG_LEFT : DAG_RIGHT, s->uplo, s->diag, n - i < INVERTED ? n - i : INVERTED,
+                      (const elem_t *)t[0].ptr + i + (size_t)i * (size_t)lda, lda,
+                      (elem_t *)t[1].ptr + i + (size_t)i * (size_t)ldb, ldb);
+    return 0;
+}
+
+static void DAG_PRECISION_CAT(by_inverse_, DAG_PRECISION)(dag_device_queue *queue, const dagi_outcore_solve *s, int m,
+                                                          int n, const elem_t *A, int lda, elem_t *B, int ldb)
+{
+    const int left = s->side == DAG_LEFT, order = left ? m : n, half = half_of(order), rest = order - half;
+    const elem_t *corner = A + half + (size_t)half * (size_t)lda;
+    const elem_t *beside = A + (s->uplo == DAG_LOWER ? (size_t)half : (size_t)half * (size_t)lda);
+    elem_t *second = B + (left ? (size_t)half : (size_t)half * (size_t)ldb);
+    if (order <= INVERTED) {
+        FN(dev_trmm)(queue, s->side, s->uplo, s->trans, DAG_NON_UNIT, m, n, 1, A, lda, B, ldb);
+        return;
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        const int at_first = (turn == 0) == begins(s), own = at_first ? half : rest;
+        elem_t *x = at_first ? B : second, *known = at_first ? second : B;
+        if (turn == 1 && left)
+            FN(dev_gemm)(queue, s->trans, DAG_NO_TRANS, own, n, order - own, -1, beside, lda, known, ldb, 1, x, ldb);
+        else if (turn == 1)
+            FN(dev_gemm)(queue, DAG_NO_TRANS, s->trans, m, own, order - own, -1, known, ldb, beside, lda, 1, x, ldb);
+        DAG_PRECISION_CAT(by_inverse_, DAG_PRECISION)(queue, s, left ? own : m, left ? n : own, at_first ? A : corner,
+                                                      lda, x, ldb);
+    }
+}
+
+static int DAG_PRECISION_CAT(solve_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
+                                                    const dag_tile_view *t)
+{
+    const dagi_outcore_solve *s = scalars;
+    dag_device_queue *queue = dag_device_queue_of(task);
+    const int m = (int)t[1].m, n = (int)t[1].n, ldb = (int)t[1].ld;
+    if (s->alpha != 1)
+        FN(dev_geadd)(queue, DAG_NO_TRANS, m, n, 0, t[1].ptr, ldb, DAG_SCALAR(s->alpha), t[1].ptr, ldb);
+    DAG_PRECISION_CAT(by_inverse_, DAG_PRECISION)(queue, s, m, n, t[0].ptr, (int)t[0].ld, t[1].ptr, ldb);
+    return 0;
+}
+
 static int DAG_PRECISION_CAT(herk_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
                                                    const dag_tile_view *t)
 {
@@ -113,6 +164,10 @@ static const dag_devprog_kernel DAG_PRECISION_CAT(kernels_, DAG_PRECISION)[DAGI_
                            .device = DAG_PRECISION_CAT(scale_, DAG_PRECISION)},
     [DAGI_OUTCORE_TRSM] = {"trsm", 2, {DAG_TILE_READ, DAG_TILE_RW},
                            .device = DAG_PRECISION_CAT(trsm_, DAG_PRECISION)},
+    [DAGI_OUTCORE_TRTRI] = {"trtri", 2, {DAG_TILE_READ, DAG_TILE_WRITE},
+                            .device = DAG_PRECISION_CAT(trtri_, DAG_PRECISION)},
+    [DAGI_OUTCORE_SOLVE] = {"solve", 2, {DAG_TILE_READ, DAG_TILE_RW},
+                            .device = DAG_PRECISION_CAT(solve_, DAG_PRECISION)},
     [DAGI_OUTCORE_HERK] = {"herk", 2, {DAG_TILE_READ, DAG_TILE_RW},
                            .device = DAG_PRECISION_CAT(herk_, DAG_PRECISION)},
     [DAGI_OUTCORE_POTRF] = {"potrf", 2, {DAG_TILE_RW, DAG_TILE_WRITE},

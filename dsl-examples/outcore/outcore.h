@@ -33,27 +33,61 @@ int64_t dagi_block_at(const dagi_blocks *b, int64_t i);
  * two of an m x k and two of a k x n one; 0 = not even of one row. */
 int64_t dagi_block_side(int64_t items, int results, int64_t m, int64_t n, int64_t k);
 
-/* Rows and columns of the blocks of a product's result, and how many of its sums are added at a time. */
+enum { DAGI_LONGEST = 1 << 24 }; /* side of a block: products of three are far from overflow */
+
+/* ---- which blocks may cost least: costs.c -------------------------------------------------- */
+
+/* Rows and columns of the blocks of a result, how many of its sums are added at a time, and registers for results.
+ * Of a solve rows are along the triangle, columns across, and triangles on the diagonal may be loaded once, and
+ * inverted. */
 typedef struct dagi_block_shape {
     int64_t m, n, k;
+    int inverted, results;
 } dagi_block_shape;
 
-/* Those that cost least, by what is copied, in how many copies, and how often a block of the result is gone through
- * within the device. Where one more block along a side becomes the better choice both cost the same, so what a product
- * takes grows smoothly with its sizes. dagi_block_side() is at least 1, and so is k. */
-dagi_block_shape dagi_block_shape_of(int64_t items, int results, int64_t m, int64_t n, int64_t k);
+/* The best so far, in the order of their costs. */
+enum { DAGI_SHAPES = 16 };
+typedef struct dagi_shapes {
+    int count;
+    double cost[DAGI_SHAPES];
+    dagi_block_shape shape[DAGI_SHAPES];
+} dagi_shapes;
+void dagi_shapes_add(dagi_shapes *list, dagi_block_shape s, double cost);
+
+/* What a copy takes besides its items: 10 us at 13 GB/s. */
+enum { DAGI_A_COPY = 16384 };
+double dagi_products_cost(double operations,
+                          double each); /* of kernels with so many multiplications each */
+double dagi_potrf_cost(double n);
+double dagi_within_cost(double items); /* read or written */
+
+/* Of a product; dagi_block_side() is at least 1, and so is k. */
+void dagi_product_shapes(dagi_shapes *list, int64_t items, int results, int64_t m, int64_t n,
+                         int64_t k);
+/* Of a solve with a triangle of that order; likewise. */
+void dagi_solve_shapes(dagi_shapes *list, int64_t items, int results, int64_t order,
+                       int64_t others);
+/* Items of all registers where blocks have that shape, m rows along a triangle, and the triangle of a block takes the
+ * register of its factor. */
+int64_t dagi_triangle_items(const dagi_block_shape *s);
+/* Most sums that are added at a time with so many items, of a triangle of that order; 0: there is no room. */
+int64_t dagi_triangle_steps(int64_t items, const dagi_block_shape *s, int64_t order);
+/* What a Cholesky factor of order n takes by blocks of that side, by k sums at a time. */
+double dagi_factor_cost(int64_t n, int64_t side, int64_t k, int devices);
 
 /* ---- programs: program.c ------------------------------------------------------------------- */
 
 enum { DAGI_OUTCORE_DEVICES = 64 }; /* that take part, at most */
+enum { DAGI_OUTCORE_FEWEST = 5 };   /* registers; 6 are most */
 
-/* A device that takes part, and its registers: none, before dagi_outcore_registers(). */
+/* A device that takes part, and its registers: none, before they are taken. */
 typedef struct dagi_outcore_device {
     int number; /* as dag/devprog.h counts */
     double speed;
     int64_t items; /* that it has room for */
     int c[2], a, b, pa, pb;
-    int work; /* of factors */
+    int inverse; /* of triangles: its register, 0 = none */
+    int work;    /* of factors */
     int64_t work_items;
     int results, turn; /* registers c[], and which of them is next */
 } dagi_outcore_device;
@@ -66,6 +100,7 @@ typedef struct dagi_outcore {
     int here; /* the matrices lie on this rank; else the program stays empty */
     int ndevices;
     dagi_outcore_device *devices;
+    struct dagi_outcore_play *play; /* not NULL: commands are only played */
 } dagi_outcore;
 
 /* Complains where programs cannot have these matrices. */
@@ -93,21 +128,45 @@ void dagi_outcore_parts(const dagi_outcore *o, int64_t length,
 dag_status dagi_outcore_run(dag_context *ctx, dag_devprog *program, dag_status status,
                             int64_t *info);
 
-/* Registers of a device for blocks of at most m x n, products over at most k, all of them at most
- * `most` long. The side of blocks that it can have; 0 with a complaint: none. */
-int64_t dagi_outcore_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t m, int64_t n,
-                               int64_t k, int64_t most);
-/* Likewise for a product, whose blocks need not be square; m = 0: none. */
-dagi_block_shape dagi_outcore_product_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t m,
-                                                int64_t n, int64_t k);
-/* The side for squares, without registers and complaint. */
-int64_t dagi_outcore_side(const dagi_outcore *o, const dagi_outcore_device *d, int64_t m, int64_t n,
-                          int64_t k);
-/* The side for blocks of a factor of order n, whose kernel needs memory too: that is put aside. */
-int64_t dagi_outcore_factor_side(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo, int64_t n);
-/* The register for that, of blocks that are cut so. */
-void dagi_outcore_factor_work(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo,
-                              const dagi_blocks *cut);
+/* ---- registers and blocks: registers.c ------------------------------------------------------ */
+
+/* Takes the registers for blocks of that shape, and appends the commands of a device's part of a routine; of a factor
+ * those of all devices. */
+typedef void dagi_outcore_fill(dagi_outcore *o, dagi_outcore_device *d, const dagi_block_shape *s,
+                               const void *arg);
+
+/* Those of a product, with at most k sums. As the options say; else those with which what `fill` appends takes least.
+ * m = 0 with a complaint: there is no room. */
+dagi_block_shape dagi_outcore_product_shape(const dagi_outcore *o, const dagi_outcore_device *d,
+                                            int64_t m, int64_t n, int64_t k,
+                                            dagi_outcore_fill *fill, const void *arg);
+void dagi_outcore_take_product(dagi_outcore *o, dagi_outcore_device *d, const dagi_block_shape *s);
+/* Likewise of a solve with a triangle of that order, on that side. */
+dagi_block_shape dagi_outcore_solve_shape(const dagi_outcore *o, const dagi_outcore_device *d,
+                                          int64_t order, int64_t others, dagi_outcore_fill *fill,
+                                          const void *arg);
+void dagi_outcore_take_triangle(dagi_outcore *o, dagi_outcore_device *d, dag_side on,
+                                const dagi_block_shape *s);
+/* Likewise of a Cholesky factor, alike for all devices; and the workspace of its kernel, where it is cut so. */
+dagi_block_shape dagi_outcore_factor_shape(const dagi_outcore *o, dag_uplo uplo, int64_t n,
+                                           dagi_outcore_fill *fill, const void *arg);
+void dagi_outcore_take_work(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo,
+                            const dagi_blocks *cut);
+/* Squares for block columns of n of all columns, which are updated one after the other. */
+dagi_block_shape dagi_outcore_panel_shape(const dagi_outcore *o, const dagi_outcore_device *d,
+                                          int64_t m, int64_t n, int64_t k, int64_t columns);
+
+/* ---- commands: played.c --------------------------------------------------------------------- */
+
+int dagi_outcore_register(dagi_outcore *o, dagi_outcore_device *d, int64_t items);
+void dagi_outcore_ld(dagi_outcore *o, dagi_outcore_device *d, int to, dag_devprog_part part);
+void dagi_outcore_st(dagi_outcore *o, dagi_outcore_device *d, int from, dag_devprog_part part);
+void dagi_outcore_exec(dagi_outcore *o, dagi_outcore_device *d, int kernel, const void *how,
+                       size_t size, const dag_devprog_part *args);
+/* The shape with which what `fill` appends takes least time; of long programs the first. */
+dagi_block_shape dagi_outcore_fastest(const dagi_outcore *o, const dagi_outcore_device *d,
+                                      const dagi_shapes *list, dagi_outcore_fill *fill,
+                                      const void *arg);
 
 /* ---- the program of a block: block.c ------------------------------------------------------- */
 
@@ -139,6 +198,8 @@ enum {
     DAGI_OUTCORE_SCALE,
     DAGI_OUTCORE_ZERO,
     DAGI_OUTCORE_TRSM,
+    DAGI_OUTCORE_TRTRI,
+    DAGI_OUTCORE_SOLVE,
     DAGI_OUTCORE_HERK,
     DAGI_OUTCORE_POTRF,
     DAGI_OUTCORE_PANEL, /* on the host, as those below */
@@ -157,6 +218,12 @@ void dagi_outcore_add(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcor
 /* The solution for the triangle A, which is on the side where products had op(A). */
 void dagi_outcore_solve_with(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcore_solve *how,
                              dag_devprog_part c, dag_devprog_part a);
+/* The inverse of the triangle A, for solves that follow, and the solution by it. */
+void dagi_outcore_invert(dagi_outcore *o, dagi_outcore_device *d, const dagi_outcore_solve *how,
+                         dag_devprog_part a);
+void dagi_outcore_solve_by_inverse(dagi_outcore *o, dagi_outcore_device *d,
+                                   const dagi_outcore_solve *how, dag_devprog_part c,
+                                   dag_devprog_part a);
 /* rc := beta rc; of 0 it is not read. */
 void dagi_outcore_scale(dagi_outcore *o, dagi_outcore_device *d, dag_dcomplex beta,
                         dag_devprog_part c);

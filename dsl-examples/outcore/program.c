@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* What a device needs beside registers: the order of its queues, and the ends of allocations. */
-enum { BESIDE = 8192, FEWEST = 5, MOST = 6 };
+enum { BESIDE = 8192 };
 
 /* ---- what a program can have --------------------------------------------------------------- */
 
@@ -37,7 +37,8 @@ static void check_options(dagi_check *c, const dag_outcore_options *o)
     double all = 0;
     if (c->status != DAG_SUCCESS || o == NULL)
         return;
-    if (o->block < 0 || (o->registers != 0 && (o->registers < FEWEST || o->registers > MOST)))
+    if (o->block < 0 || (o->registers != 0 && (o->registers < DAGI_OUTCORE_FEWEST ||
+                                               o->registers > DAGI_OUTCORE_FEWEST + 1)))
         dagi_check_fail(c,
                         "blocks of %" PRId64
                         " rows, %d registers; there are 5 or 6 registers, or 0, and a "
@@ -94,7 +95,7 @@ static int too_large(const dag_context *ctx, dag_matrix *const *matrices, int co
 
 bool dagi_outcore_wanted(dagi_check *c, dag_matrix *const *matrices, int count, double times)
 {
-    if (c->status != DAG_SUCCESS)       /* there may be no context */
+    if (c->status != DAG_SUCCESS) /* there may be no context */
         return false;
     dag_out_of_core setting = dag_out_of_core_wanted(c->ctx);
     if (setting == DAG_OUT_OF_CORE_GRAPH)
@@ -137,108 +138,6 @@ static void take_devices(dagi_outcore *o)
     }
     for (int d = 0; d < o->ndevices && !given && !all_measured; d++)
         o->devices[d].speed = 1;
-}
-
-/* As much as allowed, and 2 registers for results unless there is but one block. */
-static int64_t side_of(const dagi_outcore *o, const dagi_outcore_device *d, int64_t m, int64_t n,
-                       int64_t k, int *results)
-{
-    int64_t most = o->options->block > 0 ? o->options->block : INT64_MAX, longest = m > n ? m : n;
-    int64_t whole = dagi_block_side(d->items, 1, m, n, k);
-    *results = o->options->registers == FEWEST || (whole >= longest && most >= longest) ? 1 : 2;
-    int64_t side = *results == 1 ? whole : dagi_block_side(d->items, 2, m, n, k);
-    return side < most ? side : most;
-}
-
-/* Nonzero: there is not even memory for blocks of one row. */
-static int too_small(const dagi_outcore *o, const dagi_outcore_device *d, int64_t side, int results)
-{
-    if (side >= 1)
-        return 0;
-    (void)dag_error(o->ctx, DAG_ERR_NOMEM,
-                    "device %d has no memory for a block of one row in %d registers", d->number,
-                    results + 4);
-    return 1;
-}
-
-static void take_registers(const dagi_outcore *o, dagi_outcore_device *d, int results,
-                           dagi_block_shape b)
-{
-    d->results = results;
-    d->turn = results - 1;
-    for (int r = 0; r < results; r++)
-        d->c[r] = dag_devprog_register(o->program, d->number, b.m * b.n);
-    if (b.k == 0)
-        return;
-    d->a = dag_devprog_register(o->program, d->number, b.m * b.k);
-    d->b = dag_devprog_register(o->program, d->number, b.k * b.n);
-    d->pa = dag_devprog_register(o->program, d->number, b.m * b.k);
-    d->pb = dag_devprog_register(o->program, d->number, b.k * b.n);
-}
-
-static dagi_block_shape square(int64_t side, int64_t m, int64_t n, int64_t k)
-{
-    return (dagi_block_shape){m < side ? m : side, n < side ? n : side, k < side ? k : side};
-}
-
-int64_t dagi_outcore_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t m, int64_t n,
-                               int64_t k, int64_t most)
-{
-    int results;
-    int64_t side = side_of(o, d, m, n, k, &results);
-    side = side < most ? side : most;
-    if (too_small(o, d, side, results))
-        return 0;
-    if (o->options->registers != FEWEST && side < (m > n ? m : n) &&
-        dagi_block_side(d->items, 2, m, n, k) >= side)
-        results = 2; /* others make it more than one block */
-    take_registers(o, d, results, square(side, m, n, k));
-    return side;
-}
-
-dagi_block_shape dagi_outcore_product_registers(dagi_outcore *o, dagi_outcore_device *d, int64_t m,
-                                                int64_t n, int64_t k)
-{
-    int results;
-    int64_t side = side_of(o, d, m, n, k, &results);
-    if (too_small(o, d, side, results))
-        return (dagi_block_shape){0, 0, 0};
-    dagi_block_shape shape = square(side, m, n, k);
-    if (o->options->block == 0 && k > 0 && side < (m > n ? m : n))
-        shape = dagi_block_shape_of(d->items, results, m, n, k);
-    take_registers(o, d, results, shape);
-    return shape;
-}
-
-int64_t dagi_outcore_side(const dagi_outcore *o, const dagi_outcore_device *d, int64_t m, int64_t n,
-                          int64_t k)
-{
-    int results;
-    return side_of(o, d, m, n, k, &results);
-}
-
-int64_t dagi_outcore_factor_side(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo, int64_t n)
-{
-    int results;
-    int64_t side = side_of(o, d, n, n, n, &results), elem = (int64_t)dag_precision_size(o->prec);
-    size_t bytes = dagi_outcore_factor_bytes(o->prec, uplo, (int)side);
-    if (bytes >= (size_t)d->items * (size_t)elem)
-        return 0;
-    d->items -= (int64_t)bytes / elem + 1;
-    return side_of(o, d, n, n, n, &results);
-}
-
-void dagi_outcore_factor_work(dagi_outcore *o, dagi_outcore_device *d, dag_uplo uplo,
-                              const dagi_blocks *cut)
-{
-    size_t most = 1, elem = dag_precision_size(o->prec);
-    for (int64_t i = 0; i < cut->count; i++) {
-        int64_t n = dagi_block_at(cut, i + 1) - dagi_block_at(cut, i);
-        size_t bytes = dagi_outcore_factor_bytes(o->prec, uplo, (int)n);
-        most = bytes > most ? bytes : most;
-    }
-    d->work_items = (int64_t)((most + elem - 1) / elem);
-    d->work = dag_devprog_register(o->program, d->number, d->work_items);
 }
 
 /* ---- its life ------------------------------------------------------------------------------ */

@@ -19,6 +19,15 @@ size_t FN(dev_potrf_workspace)(dag_uplo uplo, int n);
 void FN(dev_trsm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,
                    dag_diag diag, int m, int n, elem_t alpha, const elem_t *A, int lda, elem_t *B,
                    int ldb);
+
+/**
+ * B := the inverse of a triangle of A; the rest of B, n by n, becomes zero. A and B must not overlap.
+ * @param side  which of the two residuals is small, element by element: DAG_LEFT, for solutions B x, has
+ *              |A B - I| <= c n u |A| |B|; DAG_RIGHT, for x B, has it of B A. A zero on the diagonal makes
+ *              infinities and NaN.
+ */
+void FN(dev_trtri)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_diag diag, int n,
+                    const elem_t *A, int lda, elem_t *B, int ldb);
 void FN(dev_trmm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,
                    dag_diag diag, int m, int n, elem_t alpha, const elem_t *A, int lda, elem_t *B,
                    int ldb);

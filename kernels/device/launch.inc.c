@@ -29,6 +29,13 @@ void FN(dev_trsm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_tra
     KERNEL(DAG_OP_TRSM, dev_trsm, queue)(queue, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb);
 }
 
+void FN(dev_trtri)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_diag diag, int n,
+                    const elem_t *A, int lda, elem_t *B, int ldb)
+{
+    COUNT(n * (n + 1.0) * (n + 2.0) / 6, n * (n - 1.0) * (n - 2.0) / 6);
+    KERNEL(DAG_OP_TRTRI, dev_trtri, queue)(queue, side, uplo, diag, n, A, lda, B, ldb);
+}
+
 void FN(dev_trmm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,
                    dag_diag diag, int m, int n, elem_t alpha, const elem_t *A, int lda, elem_t *B,
                    int ldb)

@@ -403,6 +403,15 @@ __kernel void geadd(cdata A, long at, int lda, int turned, int conj, int m, REAL
     }
 }
 
+/* One column of the identity. */
+__kernel void identity(int n, data B, long bt, int ldb)
+{
+    long j = get_global_id(0);
+    data b = B + (bt + j * ldb) * PARTS;
+    for (int i = 0; i < n * PARTS; i++)
+        b[i] = i == j * PARTS;
+}
+
 /* ---- exchanges of rows: what they come to is said in kernels/cuda/own.h -------------------------- */
 
 typedef struct {

@@ -101,7 +101,7 @@ void dagi_cuda_events_drop(dagi_cuda_device *device); /* all idle ones */
 
 #define ENTRIES(code, name) DAGI_KERNELS(code, name, CUDA, cuda)
 
-#define DAGI_CUDA_KERNELS (14 * DAG_PRECISION_COUNT)
+#define DAGI_CUDA_KERNELS (15 * DAG_PRECISION_COUNT)
 extern const dag_kernel dagi_cuda_kernels[DAGI_CUDA_KERNELS];
 
 /* ---- rows.c ---- */

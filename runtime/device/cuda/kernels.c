@@ -9,12 +9,58 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* A row of ones of each precision, behind the workspace, as long as the longest takes. */
+enum { ONES = 64, ONES_BYTES = ONES * sizeof(dag_dcomplex) };
+
+static void *ones_of(const dag_device_queue *q, dag_precision precision)
+{
+    return (char *)q->workspace + q->device->blas_workspace + (size_t)precision * ONES_BYTES;
+}
+
+static dagi_result make_workspace(dag_device_queue *q)
+{
+    union {
+        float s[ONES], c[ONES][2];
+        double d[ONES], z[ONES][2];
+    } ones;
+    dagi_result result = CUDA(cudaMalloc, &q->workspace,
+                              q->device->blas_workspace + DAG_PRECISION_COUNT * ONES_BYTES);
+    for (int p = 0; p < DAG_PRECISION_COUNT && result == DAGI_OK; p++) {
+        memset(&ones, 0, sizeof ones);
+        for (int i = 0; i < ONES; i++)
+            switch ((dag_precision)p) {
+            case DAG_S:
+                ones.s[i] = 1;
+                break;
+            case DAG_D:
+                ones.d[i] = 1;
+                break;
+            case DAG_C:
+                ones.c[i][0] = 1;
+                break;
+            case DAG_Z:
+                ones.z[i][0] = 1;
+                break;
+            }
+        result = CUDA(cudaMemcpyAsync, ones_of(q, (dag_precision)p), &ones, sizeof ones,
+                      cudaMemcpyHostToDevice, q->stream);
+        if (result == DAGI_OK) /* what is copied next stands in the same place */
+            result = CUDA(cudaStreamSynchronize, q->stream);
+    }
+    if (result != DAGI_OK && q->workspace) {
+        (void)CUDA(cudaFree, q->workspace);
+        q->workspace = NULL;
+    }
+    return result;
+}
 
 static dagi_result make_handles(dag_device_queue *q)
 {
     dagi_result result = DAGI_OK;
     if (!q->workspace)
-        result = CUDA(cudaMalloc, &q->workspace, q->device->blas_workspace);
+        result = make_workspace(q);
     if (result == DAGI_OK && !q->solver)
         result = dagi_cuda_solver_result(cusolverDnCreate(&q->solver), "cusolverDnCreate");
     if (result == DAGI_OK)
@@ -183,4 +229,5 @@ const dag_kernel dagi_cuda_kernels[DAGI_CUDA_KERNELS] = {
     ENTRIES(SYMM, symm),     ENTRIES(SYR2K, syr2k),
     ENTRIES(HER2K, her2k),   ENTRIES(GEMQRT, gemqrt),
     ENTRIES(TPMQRT, tpmqrt), ENTRIES(GEADD, geadd),
+    ENTRIES(TRTRI, trtri),
 };

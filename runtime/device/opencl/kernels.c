@@ -48,7 +48,8 @@ static dag_dcomplex conjugate(dag_dcomplex x)
 
 const dag_kernel dagi_opencl_kernels[DAGI_OPENCL_TABLE] = {
     ENTRIES(POTRF, potrf),         ENTRIES(POTRF_WORKSPACE, potrf_workspace),
-    ENTRIES(TRSM, trsm),           ENTRIES(TRMM, trmm),
+    ENTRIES(TRSM, trsm),           ENTRIES(TRTRI, trtri),
+    ENTRIES(TRMM, trmm),
     ENTRIES(HERK, herk),           ENTRIES(SYRK, syrk),
     ENTRIES(GEMM, gemm),           ENTRIES(HEMM, hemm),
     ENTRIES(SYMM, symm),           ENTRIES(SYR2K, syr2k),

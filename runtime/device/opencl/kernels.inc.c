@@ -160,4 +160,10 @@ void FN(dev_put_rows)(dag_device_queue *queue, const dag_device_exchanges *e, in
         dagi_opencl_put(queue, DAG_PREC, e, n, W, C, ldc, work);
 }
 
+static void FN(identity)(dag_device_queue *queue, int n, elem_t *B, int ldb)
+{
+    dagi_opencl_identity(queue, DAG_PREC, n, B, ldb);
+}
+
+#include "device/inverse.inc.c"
 #include "device/reflectors.inc.c"

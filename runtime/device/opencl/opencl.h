@@ -25,8 +25,8 @@ enum { DAGI_OPENCL_DEVICES = 64, DAGI_OPENCL_TEXTS = 32 };
 /* Kernels of kernels/opencl/tile.cl, by number and by name. */
 #define DAGI_OPENCL_KERNELS(X)                                                                     \
     X(PACK, pack) X(GEMM, gemm) X(SOLVE_LEFT, solve_left) X(SOLVE_RIGHT, solve_right)              \
-    X(FACTOR, factor) X(GEADD, geadd) X(STORE, store) X(SWAP_ROWS, swap_rows) X(FOLLOW, follow)    \
-    X(PICK_ROWS, pick_rows) X(PUT_ROWS, put_rows)
+    X(FACTOR, factor) X(GEADD, geadd) X(IDENTITY, identity) X(STORE, store)                        \
+    X(SWAP_ROWS, swap_rows) X(FOLLOW, follow) X(PICK_ROWS, pick_rows) X(PUT_ROWS, put_rows)
 #define DAGI_OPENCL_NUMBER(NAME, name) OPENCL_##NAME,
 enum { DAGI_OPENCL_KERNELS(DAGI_OPENCL_NUMBER) OPENCL_KERNELS };
 #undef DAGI_OPENCL_NUMBER
@@ -202,6 +202,9 @@ void dagi_opencl_factor(dag_device_queue *q, dag_precision precision, int upper,
 void dagi_opencl_add(dag_device_queue *q, dag_precision precision, dag_trans trans, int m, int n,
                      dag_dcomplex alpha, const void *a, int lda, dag_dcomplex beta, void *b, int ldb);
 
+/* B := the identity, n x n. */
+void dagi_opencl_identity(dag_device_queue *q, dag_precision precision, int n, void *b, int ldb);
+
 /* ---- rows.c ---- */
 
 /* Exchanges within C, m rows and n columns. */
@@ -214,7 +217,7 @@ void dagi_opencl_put(dag_device_queue *q, dag_precision precision, const dag_dev
 
 /* ---- kernels.c ---- */
 
-#define DAGI_OPENCL_TABLE (17 * DAG_PRECISION_COUNT)
+#define DAGI_OPENCL_TABLE (18 * DAG_PRECISION_COUNT)
 extern const dag_kernel dagi_opencl_kernels[DAGI_OPENCL_TABLE];
 
 #endif

@@ -197,3 +197,12 @@ void dagi_opencl_add(dag_device_queue *q, dag_precision precision, dag_trans tra
     dagi_opencl_int(&c, ldb);
     dagi_opencl_run(&c, (size_t)n, 1);
 }
+
+void dagi_opencl_identity(dag_device_queue *q, dag_precision precision, int n, void *b, int ldb)
+{
+    dagi_opencl_call c = dagi_opencl_begin(q, precision, OPENCL_IDENTITY);
+    dagi_opencl_int(&c, n);
+    dagi_opencl_place(&c, b, dag_precision_size(precision));
+    dagi_opencl_int(&c, ldb);
+    dagi_opencl_run(&c, (size_t)n, 1);
+}

@@ -28,6 +28,7 @@ FOUR_TESTS(rank_k)
 FOUR_TESTS(rank_2k)
 FOUR_TESTS(symmetric)
 FOUR_TESTS(triangular)
+FOUR_TESTS(inverse)
 FOUR_TESTS(potrf)
 FOUR_TESTS(geadd)
 FOUR_TESTS(qr)
@@ -45,6 +46,7 @@ int main(void)
     tcase_add_loop_test(tc, test_rank_2k, 0, 4);
     tcase_add_loop_test(tc, test_symmetric, 0, 4);
     tcase_add_loop_test(tc, test_triangular, 0, 4);
+    tcase_add_loop_test(tc, test_inverse, 0, 4);
     tcase_add_loop_test(tc, test_potrf, 0, 4);
     tcase_add_loop_test(tc, test_geadd, 0, 4);
     tcase_add_loop_test(tc, test_qr, 0, 4);

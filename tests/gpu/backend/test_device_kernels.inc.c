@@ -220,6 +220,68 @@ static void LOCAL(triangular)(void)
         }
 }
 
+/* Item (i, j) of A, of which one triangle is there. */
+static elem_t LOCAL(of_triangle)(const LOCAL(pair) *A, dag_uplo uplo, dag_diag diag, int i, int j)
+{
+    if (i == j && diag == DAG_UNIT)
+        return 1;
+    return i == j || (i > j) == (uplo == DAG_LOWER) ? A->host[i + j * A->ld] : 0;
+}
+
+/* A B - I or B A - I, element by element; no more than the inverse is there. */
+static void LOCAL(judge_inverse)(const LOCAL(pair) *A, const LOCAL(pair) *B, dag_side side, dag_uplo uplo,
+                                 dag_diag diag)
+{
+    const int n = A->n;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            elem_t rest = i == j ? -1 : 0;
+            real_t size = i == j;
+            for (int k = 0; k < n; k++) {
+                elem_t a = side == DAG_LEFT ? LOCAL(of_triangle)(A, uplo, diag, i, k)
+                                            : LOCAL(of_triangle)(A, uplo, diag, k, j);
+                elem_t b = side == DAG_LEFT ? B->back[k + j * B->ld] : B->back[i + k * B->ld];
+                rest += a * b;
+                size += DAG_ABS(a) * DAG_ABS(b);
+            }
+            if (!(DAG_ABS(rest) <= 4 * DAG_EPS * (real_t)(n + 8) * size) ||
+                (i != j && (i > j) != (uplo == DAG_LOWER) && B->back[i + j * B->ld] != 0))
+                ck_abort_msg("trtri: side %d, uplo %d, diag %d, order %d: (%d, %d) is wrong by %g of %g", (int)side,
+                             (int)uplo, (int)diag, n, i, j, (double)DAG_ABS(rest), (double)size);
+        }
+}
+
+/* Of badly conditioned triangles, too; what is not to be read is NaN. */
+static void LOCAL(inverse)(void)
+{
+    static const int orders[] = {0, 1, 5, 64, 65, 130};
+    for (int c = 0; c < 8 * COUNT(orders); c++) {
+        int n = orders[c / 8];
+        dag_uplo uplo = uplos[c % 2];
+        dag_side side = sides[c / 2 % 2];
+        dag_diag diag = diags[c / 4 % 2];
+        LOCAL(pair) A = LOCAL(pair_new)(n, n, 17), B = LOCAL(pair_new)(n, n, 18);
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < n; i++) {
+                elem_t *a = &A.host[i + j * A.ld];
+                if (i == j ? diag == DAG_UNIT : (i > j) != (uplo == DAG_LOWER))
+                    *a = NAN;
+                else
+                    *a = i == j ? 1 + *a / 8 : *a / 4;
+            }
+        LOCAL(send)(&A);
+        FN(dev_trtri)(queue, side, uplo, diag, n, A.at, A.ld, B.at, B.ld);
+        dagi_copy_job job = LOCAL(job)(&B, B.back, B.at);
+        ck_assert_int_eq(backend->copy_out(queue, &job), DAGI_OK);
+        finish("trtri");
+        LOCAL(judge_inverse)(&A, &B, side, uplo, diag);
+        for (int i = n * B.ld - 1; i >= 0; i -= B.ld) /* around it */
+            ck_assert(B.back[i] == B.host[i]);
+        LOCAL(pair_free)(&A);
+        LOCAL(pair_free)(&B);
+    }
+}
+
 static void LOCAL(potrf)(void)
 {
     static const int orders[] = {0, 1, 2, 5, 33, 65};

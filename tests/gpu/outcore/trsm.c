@@ -80,23 +80,22 @@ static int64_t share(int64_t length, int64_t d, int64_t devices)
     return d < devices ? (int64_t)((double)length * ((double)d / (double)devices) + .5) : length;
 }
 
-/* in: |B|, and for each block of B those of its row of the triangle, and the solutions before it.
- * */
+/* in: |B|, and for each block of B those of its row of the triangle, and the solutions before it; the triangles on
+ * the diagonal once for all blocks across, which have it inverted. */
 static bytes formula(const dag_context *ctx, const solve *s)
 {
     int64_t n = order_of(s), across = s->side == DAG_LEFT ? s->n : s->m, devices = dag_devices(ctx);
     int64_t elem = (int64_t)dag_precision_size(s->prec), count = blocks_in(n, s->block), in = 0;
-    int backward = ((s->uplo == DAG_LOWER) == (s->trans == DAG_NO_TRANS)) == (s->side == DAG_RIGHT);
     if (s->alpha == 0)
         return (bytes){0, n * across * elem};
     for (int64_t d = 0; d < devices; d++) {
         int64_t own = share(across, d + 1, devices) - share(across, d, devices);
         int64_t columns = blocks_in(own, s->block);
+        if (own == 0)
+            continue;
         for (int64_t i = 0; i < count; i++) {
-            int64_t at = backward ? count - 1 - i : i;
-            int64_t first = begin_of(n, s->block, at), next = begin_of(n, s->block, at + 1);
-            int64_t before = backward ? n - next : first;
-            in += columns * (next - first) * (next - first + before) + own * before;
+            int64_t before = begin_of(n, s->block, i), m = begin_of(n, s->block, i + 1) - before;
+            in += columns * m * before + m * m + own * before;
         }
     }
     return (bytes){(in + n * across) * elem, n * across * elem};
@@ -184,6 +183,25 @@ static void try_many(dag_context *ctx, int cases)
     }
 }
 
+/* Several squares of a triangle are inverted, and multiplied between. */
+static void try_large(dag_context *ctx)
+{
+    dag_device_stats stats;
+    for (int i = 0; i < 8 && dag_device_stats_get(ctx, 0, &stats) && stats.memory >= 1 << 20; i++) {
+        const solve s = {.prec = i % 2 ? DAG_D : DAG_C,
+                         .side = i / 2 % 2 ? DAG_RIGHT : DAG_LEFT,
+                         .uplo = i / 4 ? DAG_UPPER : DAG_LOWER,
+                         .trans = i % 3 ? DAG_CONJ_TRANS : DAG_NO_TRANS,
+                         .diag = DAG_NON_UNIT,
+                         .m = i / 2 % 2 ? 330 : 150,
+                         .n = i / 2 % 2 ? 150 : 330,
+                         .block = 75,
+                         .registers = 6,
+                         .alpha = -.5};
+        try(ctx, &s);
+    }
+}
+
 static void list(dag_context *ctx, const char *path)
 {
     double first[64] = {1};
@@ -233,6 +251,7 @@ int main(int argc, char **argv)
     list(ctx, argv[1]);
     refuse(ctx);
     try_many(ctx, cases);
+    try_large(ctx);
     printf("%d solves, %d wrong\n", cases, failures);
     dag_fini(ctx);
     return failures != 0;

@@ -30,6 +30,7 @@ LINE = re.compile(r"(\d+) (LD|ST|EXEC|MARK|BAR) (host|d\d+) ?(.*?)(?: after (.*)
 REGISTER = re.compile(r"r\d+\[(\d+)x(\d+)\]")
 RECTANGLE = re.compile(r"\w+\((\d+):(\d+), (\d+):(\d+)\)")
 ELEM = 8 # double precision
+INVERTED = 64 # order of squares that are inverted (outcore/block.c)
 
 
 def rate(curve, order):
@@ -76,7 +77,21 @@ class Machine:
             return self.kernel("device_kernel", "trsm", shapes[0][0] * m * n)
         if name == "potrf":
             return self.kernel("device_kernel", "potrf", shapes[0][0] ** 3 / 3)
+        if name == "solve": # the triangle is on the side that has its order
+            order = shapes[0][0]
+            return self.by_inverse(order, m * n // order)
+        if name == "trtri": # of the squares on the diagonal, in a copy
+            each = self.kernel("device_kernel", "trtri", INVERTED ** 3 / 3)
+            return self.move("device_kernel", m * n) + m / INVERTED * each
         return self.move("device_kernel", m * n) # pad, scale, zero
+
+    def by_inverse(self, order, others):
+        """A solve with a triangle whose squares on the diagonal are inverted: kernels as in outcore/kernels.inc.c."""
+        if order <= INVERTED:
+            return self.kernel("device_kernel", "trmm", order ** 2 * others)
+        half = ((order - 1) // INVERTED + 1) // 2 * INVERTED
+        return (self.by_inverse(half, others) + self.by_inverse(order - half, others) +
+                self.kernel("device_kernel", "gemm", 2 * half * (order - half) * others))
 
 
 class Run:
