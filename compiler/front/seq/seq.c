@@ -3,6 +3,7 @@
 #include "seq_impl.h"
 
 #include "front/jdf/parse.h"
+#include "sema/sema.h"
 
 #include "diag/checks.h"
 

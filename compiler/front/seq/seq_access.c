@@ -2,6 +2,8 @@
  * elements before and behind the nest. isl says which access wrote what another one reads. */
 #include "seq_flow.h"
 
+#include "poly/poly.h"
+
 #include <isl/flow.h>
 #include <isl/union_map.h>
 #include <isl/union_set.h>
