@@ -4,6 +4,7 @@
 static const char *const op_names[DAG_OP_COUNT] = {
 #define NAME_ROW(NAME, name) [DAG_OP_##NAME] = #name,
     DAG_CORE_OPS(NAME_ROW) DAG_DEVICE_OPS(NAME_ROW)
+#undef NAME_ROW
 };
 
 const char *dag_kernel_op_name(dag_kernel_op op)

@@ -19,6 +19,7 @@
 static dag_kernel table[DAG_OP_COUNT][DAG_PRECISION_COUNT][DAG_DEVICE_KIND_COUNT] = {
 #define CPU_ROW(NAME, name) CPU_KERNELS(DAG_OP_##NAME, name),
     DAG_CORE_OPS(CPU_ROW)
+#undef CPU_ROW
 };
 
 /* The place of an entry, or NULL if the key is out of range. */

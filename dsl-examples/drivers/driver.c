@@ -369,7 +369,6 @@ static dag_status run_one(const driver *d, dag_context *ctx, const options *o, c
 {
     *r = (report){.routine = d->name, .residual = NAN, .normwise = NAN, .componentwise = NAN,
                   .anorm = NAN, .rcond = NAN, .ferr = NAN, .grid_why = grid_why};
-    memory_expect(o->routine != NULL ? o->routine : d->name, o, dag_size(ctx));
     dag_status status = sample_run(d, ctx, o, r);
     if (status == DAG_SUCCESS && o->sample[1] == 0) /* else the report is of what was played */
         tell_report(ctx, o, r);
@@ -380,7 +379,7 @@ static dag_status run_one(const driver *d, dag_context *ctx, const options *o, c
     return status;
 }
 
-/* Fixed shares, each as often as asked. The result of a run is printed where it is none that could be used. */
+/* Runs with each fixed share, as often as asked. A run that went wrong is printed and ends the sweep: its exit status. */
 static int sweep_shares(const driver *d, dag_context *ctx, const options *o, const char *grid_why)
 {
     share_begin();

@@ -1,5 +1,5 @@
 /* The options of all drivers: OPTION(id, name, value, meaning), value NULL where it takes none. No include guard: each
- * use defines OPTION, which is taken back. */
+ * use defines OPTION, which this file undefines. */
 OPTION(M, "m", "M", "rows of the matrix")
 OPTION(N, "n", "N", "order of the matrix (1000)")
 OPTION(K, "k", "K", "inner dimension")

@@ -132,11 +132,12 @@ static bool parse_predict(options *o, const char *text)
 /* Two lengths that grow. */
 static bool parse_sample(options *o, const char *text)
 {
+    const int64_t most = (int64_t)1 << 40;
     char *comma;
     errno = 0;
     o->sample[0] = strtoll(text, &comma, 10);
     return errno == 0 && comma != text && *comma == ',' && o->sample[0] > 0 &&
-           parse_integer(comma + 1, o->sample[0] + 1, (int64_t)1 << 40, &o->sample[1]);
+           o->sample[0] < most && parse_integer(comma + 1, o->sample[0] + 1, most, &o->sample[1]);
 }
 
 /* As the setting `split` takes it, which is looked at closer where tiles are cut. */

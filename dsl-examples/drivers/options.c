@@ -191,7 +191,6 @@ static int check_pivots(const options *o, const option_scope *scope)
     return -1;
 }
 
-/* Options that exclude one another. */
 /* What the methods of a product leave to say. */
 static int check_product(const options *o, const option_scope *scope)
 {
@@ -242,6 +241,8 @@ static const struct { int a, b; const char *why; } pairs[] = {
     {OPT_PREDICT, OPT_SPLIT, "a prediction tries tile sizes into which S narrow ones need not fit"},
     {OPT_SAMPLE, OPT_RUNS, "simulated runs are all alike"},
     {OPT_SAMPLE, OPT_SPLIT, "tiles of two sizes are cut for one order"},
+    {OPT_SAMPLE, OPT_TUNE, "what suits samples need not suit the whole"},
+    {OPT_SAMPLE, OPT_PLAN, "the plans would be those of the samples"},
     {OPT_REPRODUCIBLE, OPT_GPUS, "what runs on a device depends on times"},
     {OPT_REPRODUCIBLE, OPT_SWEEP_SHARE, "what runs on a device depends on times"},
     {OPT_SAMPLE, OPT_SWEEP_SHARE, "shares are those of the runs that are played"},

@@ -4,7 +4,8 @@
 
 #include "driver.h"
 
-/* Tasks of what was not played; nor are messages known, bytes, values, and what devices did. */
+/* dag_simulation.tasks of a run that was extrapolated. Its messages, bytes, values, and the tasks and bytes of its
+ * devices are not known either. */
 enum { PREDICT_UNKNOWN = -1 };
 
 /* Whether what is asked for makes sense in this run, simulated or not; a complaint if not. */
@@ -12,8 +13,9 @@ bool predict_allows(const dag_context *ctx, const options *o, const char *progra
 
 /* Whether the times of this run are simulated: also where kernels compute all the same. */
 int predict_simulated(const dag_context *ctx);
-/* What was played between driver_time() and driver_time(), of values and matrices the most; and to take that for it. */
+/* What was played between the last two calls of driver_time(); of values and matrices the largest so far. */
 void predict_played(dag_simulation *s);
+/* predict_json() and predict_text() speak of *s in its place. */
 void predict_take(const dag_simulation *s);
 /* Percent of the time in which a worker was in no body. */
 double predict_idle_percent(const dag_context *ctx, const report *r);

@@ -91,8 +91,10 @@ static dag_status check_memory(dag_context *ctx, const dag_simulation *whole)
     double bytes = (double)whole->matrices * ranks;
     if (whole->node_memory == 0 || bytes <= whole->node_memory)
         return DAG_SUCCESS;
-    return driver_collective(ctx, dag_error(ctx, DAG_ERR_NOMEM, "the matrices of the whole need %.0f bytes on a node "
-                                            "of machine '%s', which has %.0f: use more nodes or a smaller matrix", bytes, whole->machine, whole->node_memory));
+    return driver_collective(ctx, dag_error(ctx, DAG_ERR_NOMEM,
+                                            "the matrices of the whole need %.0f bytes on a node of machine '%s', which has "
+                                            "%.0f: use more nodes or a smaller matrix",
+                                            bytes, whole->machine, whole->node_memory));
 }
 
 /* *r is of the longer sample, and becomes that of the whole. */

@@ -87,8 +87,9 @@ dag_status dag_getrf_nopiv_program(dag_context *ctx, dag_matrix *A,
     return c.status == DAG_SUCCESS ? dagi_outcore_getrf_program(ctx, &g, options, program) : c.status;
 }
 
-/* Where matrices take so many times the devices' memory: with pivots programs move less than graphs, which work on
- * whole block columns; without, where they move less from 8 times on, the host's panels are still longer than that. */
+/* A program is taken where the matrix is so many times the devices' memory. With pivots it moves less than the graph
+ * from TIMES on, since the graph works on whole block columns. Without, it moves less from 8 times on, but below
+ * TIMES_NOPIV its panels, the work of one core, take longer than what is saved. */
 enum { TIMES = 4, TIMES_NOPIV = 24 };
 
 int dagi_lu_wants_program(dagi_check *c, dag_matrix *A, int pivoting, const dag_lu_options *o)

@@ -371,8 +371,8 @@ int dag_core_share_get(const dag_context *context, int index, dag_core_share *sh
 /**
  * Divides the tasks that follow as the setting `core_share` would with that value. What classes got so far is
  * forgotten, what they take on cores and on devices is kept. No task may be under way in the context.
- * @return DAG_ERR_SETTING: the value makes no sense; DAG_ERR_DEVICE: this process has no device. dag_message()
- *         has the reason.
+ * @return DAG_ERR_SETTING: the value makes no sense; DAG_ERR_DEVICE: this process has no device; DAG_ERR_ARG: NULL.
+ *         dag_message() has the reason.
  */
 dag_status dag_core_share_set(dag_context *context, const char *share);
 /** How results of devices go to other ranks. */

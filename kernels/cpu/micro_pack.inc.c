@@ -97,9 +97,6 @@ static MICRO_TARGET void MICRO(unpack)(int rows, int padded, int k, const elem_t
                              A + i * row_step + (done + last) * col_step, row_step);
     }
 #endif
-    for (; row_step == 1 && rows % LANES == 0 && done < k; done++)
-        for (int i = 0; i < rows; i += LANES)
-            *(MICRO(loose) *)(A + done * col_step + i) = *(const MICRO(loose) *)(from + i + done * padded);
     for (int p = done; p < k; p++)
         for (int i = 0; i < rows; i++)
             A[i * row_step + p * col_step] = from[i + p * padded];

@@ -68,9 +68,9 @@ uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t);
 /* t is issued: successors on this rank get its values. The values of the flows in `keep` stay with the task
  * as well, the other flows are NULL from now on. What is ready by that, in a list. */
 struct dag_task *dagi_task_released(struct dagi_worker *w, struct dag_task *t, uint32_t keep);
+struct dagi_job;
 /* The task has run: tell control edges, send messages that are not sent yet, free it. What was kept is on
  * the host, or was sent from where it is. job NULL: nothing was sent. What is ready by that, in a list. */
-struct dagi_job;
 struct dag_task *dagi_task_retired(struct dagi_worker *w, struct dag_task *t, const struct dagi_job *job);
 
 /* The last reference to a value with copies is gone; any thread. 0: the record is gone, free the

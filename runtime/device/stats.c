@@ -79,6 +79,8 @@ dag_status dag_core_share_set(dag_context *context, const char *share)
     char why[256], names[64];
     dagi_choice *choice = choice_of(context);
     dagi_portion portion;
+    if (!share)
+        return dag_error(context, DAG_ERR_ARG, "dag_core_share_set: share is NULL: give cost, auto or a number from 0 to 1");
     if (!choice)
         return dag_error(context, DAG_ERR_DEVICE, "core_share = %s: there is no device to share with%s%s", share,
                          *dag_devices_reason(context) ? ": " : "", dag_devices_reason(context));

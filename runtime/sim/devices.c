@@ -8,6 +8,7 @@
 #include "../base/settings.h"
 #include "sim_impl.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -75,6 +76,7 @@ dag_status dagi_sim_devices_init(struct dagi_sim *s, char *why, size_t size)
         s->devices.count += dagi_sim_devices_of(m, r);
     size_t nodes = ((size_t)s->nranks + (size_t)m->ranks - 1) / (size_t)m->ranks;
     s->devices.lanes = (int)s->ctx->settings.device_streams;
+    assert(s->devices.lanes <= DAGI_SIM_LANES);
     s->devices.policy = dagi_policy_named(s->ctx->settings.device_policy, why, size);
     if (!s->devices.policy)
         return dagi_refuse(why, size, "device_policy: there is no '%s'", s->ctx->settings.device_policy);

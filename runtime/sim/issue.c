@@ -56,8 +56,9 @@ static int bring(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job)
     return 0;
 }
 
-/* What it writes is so when its kernels have run; the last flow says where that is waited for anyway. */
-static void launch(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job)
+/* What it writes is so when its kernels have run; the last flow says where that is waited for anyway. Nonzero: no
+ * memory, which has been said. */
+static int launch(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job)
 {
     struct dag_task *t = job->task;
     uint32_t writes = dagi_pool(t->pool)->classes[t->cls->id].write_mask;
@@ -66,9 +67,12 @@ static void launch(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job)
         if (dag_task_flows(t)[__builtin_ctz(m)])
             written = record(t, __builtin_ctz(m))->copy[d->space].written;
     dagi_ticket done = dagi_sim_launch(s, d, job, written);
+    if (!done.queue)
+        return 1;
     for (uint32_t m = writes; m; m &= m - 1)
         if (dag_task_flows(t)[__builtin_ctz(m)])
             dagi_sim_written(dag_task_flows(t)[__builtin_ctz(m)], d->space, done);
+    return 0;
 }
 
 /* As dagi_follow_up() has it: results go to the host where stores or other ranks want them; successors on this rank
@@ -108,7 +112,10 @@ int dagi_sim_issue(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job)
     }
     job->stage = 1;
     d->issued++;
-    launch(s, d, job);
+    if (launch(s, d, job) != 0) {
+        dagi_sim_job_forget(s, d->rank, job);
+        return 0; /* it does not wait any more */
+    }
     follow_up(s, d, job);
     return 0;
 }

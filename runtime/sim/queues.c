@@ -155,7 +155,8 @@ void dagi_sim_queues_forget(struct dagi_sim *s, dagi_sim_device *d, const dagi_s
         for (dagi_sim_op *op = d->queue[i].first; op; op = op->next) {
             if (op->job && op->job->task->pool == p->pool) {
                 dagi_sim_job_forget(s, d->rank, op->job);
-                op->job = NULL; /* what has begun takes its time */
+                op->job = NULL;
+                op->alone = op->filled = 0; /* what has begun takes its time all the same: its event is made */
             }
             for (struct dag_task **link = &op->callers; *link;) {
                 struct dag_task *t = *link;

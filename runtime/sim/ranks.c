@@ -222,6 +222,7 @@ static void start_task(struct dagi_sim *s, int rank, struct dag_task *t)
     }
     dagi_sim_adopt_fresh(s, rank, t);
     dagi_sim_make_writable(s, rank, t, writes);
+    dagi_sim_time copying = s->charge;
     for (uint32_t m = s->devices.crew ? writes : 0; m; m &= m - 1)
         if (dag_task_flows(t)[__builtin_ctz(m)])
             dagi_sim_written(dag_task_flows(t)[__builtin_ctz(m)], DAGI_HOST, (dagi_ticket){NULL, 0});
@@ -230,7 +231,8 @@ static void start_task(struct dagi_sim *s, int rank, struct dag_task *t)
         s->charge += known;
     else if (!dagi_pool_is_poisoned(pool))
         dagi_sim_body(t);
-    dagi_sim_core_runs(s, t, s->charge);
+    if (!dagi_pool_is_poisoned(pool))
+        dagi_sim_core_runs(s, t, s->charge - copying);
     s->rank[rank].busy += s->charge;
     s->rank[rank].idle--;
     dagi_sim_body_now(s, rank, 1);

@@ -157,7 +157,8 @@ typedef struct dagi_sim_queue {
 } dagi_sim_queue;
 
 /* Copies to a device, and from it; then its queues for kernels, the first for urgent ones. */
-enum { DAGI_SIM_IN, DAGI_SIM_OUT, DAGI_SIM_KERNELS, DAGI_SIM_QUEUES = DAGI_SIM_KERNELS + 16 };
+enum { DAGI_SIM_LANES = 16 /* as many as the setting device_streams may ask for */ };
+enum { DAGI_SIM_IN, DAGI_SIM_OUT, DAGI_SIM_KERNELS, DAGI_SIM_QUEUES = DAGI_SIM_KERNELS + DAGI_SIM_LANES };
 
 typedef struct dagi_sim_device {
     dagi_ready_heap waiting, filled; /* jobs that are not issued; queues whose kernels may begin, first come first */

@@ -101,8 +101,8 @@ static dag_status open_file(struct dagi_trace *trace, char *why, size_t why_size
     return DAG_SUCCESS;
 }
 
-/* About how long a tick is; the exact figure is known in the end. Without a counter of its own it is a nanosecond, and
- * time need not pass while nobody lets it. */
+/* About how long a tick is; the exact figure is known in the end. Where the clock is not the processor's counter a
+ * tick is a nanosecond. Nothing is waited for then: simulated time would not pass in a loop that only looks. */
 static void calibrate(struct dagi_trace *trace)
 {
     enum { NANOSECONDS = 1000000 };

@@ -6,7 +6,6 @@
 
 #include "../../base/room.h"
 
-
 /* A call takes less than the rest of 1,024 positions. */
 enum { EACH = 960 };
 

@@ -361,6 +361,14 @@ static void mpi_fini(dagi_engine *e)
 {
     dagi_mpi *m = dagi_mpi_of(e);
     settle(m);
+#ifdef DAG_SIMGRID
+    if (m->alarm.set) { /* it rings once more */
+        MPI_Wait(&m->alarm.rings, MPI_STATUS_IGNORE);
+        MPI_Wait(&m->alarm.sent, MPI_STATUS_IGNORE);
+    }
+    if (m->alarm.data)
+        SMPI_SHARED_FREE(m->alarm.data);
+#endif
     dagi_mpi_am_fini(m);
     dagi_mpi_type_fini(m);
     dagi_mpi_node_fini(m);

@@ -298,7 +298,8 @@ static int large(dag_context *ctx, int *count)
     dag_matrix_grid(dag_size(ctx), &p, &q);
     for (int method = DAG_GEMM_AUTO; method <= DAG_GEMM_HSUMMA; method++, ++*count) {
         test_case t = {.options = {.method = (dag_gemm_method)method}, .m = 1000, .n = 1000, .k = 1000, .mb = 193,
-                       .nb = 100, .kb = 120, .ta = DAG_TRANS, .prec = DAG_D, .alpha = -1, .beta = 1};
+                       .nb = 100, .kb = 120, .ta = DAG_TRANS, .tb = DAG_NO_TRANS, .prec = DAG_D, .alpha = -1,
+                       .beta = 1};
         if (method == DAG_GEMM_HSUMMA)
             t.options.p = p, t.options.q = q, t.options.layers = 1, t.options.inner = 40;
         failed += run(ctx, &t);

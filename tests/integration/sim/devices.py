@@ -96,7 +96,7 @@ device_kernel = gemm * 96:20 480:20\ndevice_kernel = trsm * 96:20 480:20\n"""
     autos = {}
     for driver, order in ("dag_gemm", 2048), ("dag_getrf", 3072), ("dag_getrf", 4096):
         size = (driver, "--n", str(order), "--nb", "256")
-        sweep = {r: run(*size, ranks=1, machine=machine, core_share=r) for r in (0, .2, .25, .3, .35, .4, .5, 1)}
+        sweep = {r: run(*size, ranks=1, machine=machine, core_share=r) for r in (0, .2, .25, .3, .333, .35, .4, .5, 1)}
         cost, auto = (run(*size, ranks=1, machine=machine, core_share=how) for how in ("cost", "auto"))
         most = {name: max(of["core_share"], key=lambda c: c["tasks"]) for name, of in [*sweep.items(), ("auto", auto)]}
         for r in sweep:
@@ -105,8 +105,8 @@ device_kernel = gemm * 96:20 480:20\ndevice_kernel = trsm * 96:20 480:20\n"""
         autos[driver] = max(most["auto"]["used"], autos.get(driver, 0))
         print(f"{driver} {order}: best {best}, of the rates {most['auto']['rates']}, auto {most['auto']['used']}, "
               f"{sweep[best]['time_s'] / auto['time_s']:.3f} of the best, cost {sweep[best]['time_s'] / cost['time_s']:.3f}")
-        # Two of the shares are next to that of the rates. Panels are left to cores, so these have less time for updates.
-        expect(abs(best - 1 / 3) < .034 or driver == "dag_getrf" and .2 <= best < 1 / 3, f"{driver}: the best share is {best}")
+        # Panels are left to cores, so these have less time for updates.
+        expect(abs(best - 1 / 3) < .03 or driver == "dag_getrf" and .2 <= best < 1 / 3, f"{driver}: the best share is {best}")
         expect(abs(most["auto"]["rates"] - 1 / 3) < .02, f"{driver}: rates come to {most['auto']}")
         expect(sweep[best]["time_s"] >= .97 * auto["time_s"], f"{driver}: auto is far from the best share")
         expect("core_share" not in cost, f"{driver}: classes are shared without being asked for it")

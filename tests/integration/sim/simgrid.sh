@@ -24,7 +24,11 @@ simulate() {
 for routine in cholesky lu; do
     time=$(simulate "$work/bin/sim_counts" $routine 1024 64)
     for again in 1 2; do
-        [ "$(simulate "$work/bin/sim_counts" $routine 1024 64)" = "$time" ]
+        other=$(simulate "$work/bin/sim_counts" $routine 1024 64)
+        if [ "$other" != "$time" ]; then
+            printf '%s is not the same each time:\n%s\n%s\n' "$routine" "$time" "$other"
+            exit 1
+        fi
     done
 done
 

@@ -1,7 +1,8 @@
 /*
  * A product on SIDE x SIDE simulated ranks, one tile of C on each: sum of STEPS products of tiles of NB x DEPTH
- * and DEPTH x NB, by summa.jdf or, with METHOD, by the library's graph for it (stationary-c, summa). With TOTAL, that many steps are said to take what the slope between half of STEPS and STEPS makes of
- * them ("extrapolated"): what begins and ends is the same in both and not counted twice.
+ * and DEPTH x NB, by summa.jdf or, with METHOD, by the library's graph for it (stationary-c, summa). A TOTAL above
+ * STEPS is extrapolated: that many steps take what the slope between half of STEPS and STEPS makes of them. What
+ * begins and ends is the same in both and not counted twice.
  *
  *     DAG_SIMULATE=1024 sim_summa SIDE NB DEPTH STEPS [TOTAL [METHOD]]
  */
