@@ -1,8 +1,8 @@
 /*
  * How long a graph takes on a node with cores and devices: a list schedule by the rules of the runtime. Each task
  * goes, when it becomes ready, to where it is expected to end first, or to its home; cores take what is ready by
- * priority, and so do queues of devices, whose tasks begin in the order in which they were entered there; operands cross
- * links and fill memories.
+ * priority; devices issue by priority, too, and each of their queues keeps the order of issue; operands cross links and
+ * fill memories.
  *
  * A graph is a set of elements, each with a chain of tasks that write it, one after the other. A task may read two
  * other elements, whose chains have to be over. What follows a task is ready when a core has run it, or when it was

@@ -127,7 +127,7 @@ int dagi_node_choose(play *p, int x);
 /* The content of x is to come to the host, if it is not on its way. */
 void dagi_node_save(play *p, int x);
 
-/* Only the host has what x is now. */
+/* Only `place`, 0 the host, has what x is now. */
 void dagi_node_written(play *p, int x, int place);
 
 /* The task of x is entered in a queue of device g, behind copies of what it uses. False: there is no room now. */

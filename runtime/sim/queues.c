@@ -134,6 +134,10 @@ void dagi_sim_queue_over(struct dagi_sim *s, dagi_sim_queue *q)
     }
     if (q - d->queue != DAGI_SIM_IN)
         dagi_sim_job_ran(s, d, op->job);
+    dagi_sim_crew *crew = &s->devices.crew[d->rank];
+    for (int i = 0; q - d->queue == DAGI_SIM_OUT && i < crew->count; i++) /* whose results were copied from here */
+        if (&crew->device[i] != d)
+            dagi_sim_job_ran(s, &crew->device[i], NULL);
     free(op);
 }
 

@@ -4,7 +4,8 @@
  *     dag_sim_measure [-p s|d|c|z] [-n NB] [-s SECONDS] [-j PROCESSES]
  *
  * Times are of the processor. As in a factorisation calls follow each other, operands that are only read serve
- * many of them, and results go through more memory than a cache holds. The median of several such rows is taken. Panels have NB columns (192), and so have products beyond the largest tile, which are those of a panel with
+ * many of them, and results go through more memory than the caches of a core hold. Of as many such rows as there is time for
+ * the median is taken. Panels have NB columns (192), and so have products beyond the largest tile, which are those of a panel with
  * a tile. With -j so many processes do the same beside each other, as workers do, which share caches and
  * memory. How much work a call is the kernel itself tells, so that both sides of a prediction count alike.
  */

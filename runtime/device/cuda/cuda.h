@@ -35,7 +35,8 @@ struct dag_device_queue {
     cudaStream_t stream;
     cublasHandle_t blas;
     cusolverDnHandle_t solver;
-    void *workspace; /* of blas */
+    void *workspace; /* of blas, and rows of ones behind it */
+    int has_ones;    /* they have been sent */
     /* Since launched() was asked last. A refused kernel behind one that was enqueued has left the
      * task's data in an unknown state. */
     dagi_result worst;

@@ -19,14 +19,13 @@ static void *ones_of(const dag_device_queue *q, dag_precision precision)
     return (char *)q->workspace + q->device->blas_workspace + (size_t)precision * ONES_BYTES;
 }
 
-static dagi_result make_workspace(dag_device_queue *q)
+static dagi_result send_ones(dag_device_queue *q)
 {
     union {
         float s[ONES], c[ONES][2];
         double d[ONES], z[ONES][2];
     } ones;
-    dagi_result result = CUDA(cudaMalloc, &q->workspace,
-                              q->device->blas_workspace + DAG_PRECISION_COUNT * ONES_BYTES);
+    dagi_result result = DAGI_OK;
     for (int p = 0; p < DAG_PRECISION_COUNT && result == DAGI_OK; p++) {
         memset(&ones, 0, sizeof ones);
         for (int i = 0; i < ONES; i++)
@@ -49,10 +48,6 @@ static dagi_result make_workspace(dag_device_queue *q)
         if (result == DAGI_OK) /* what is copied next stands in the same place */
             result = CUDA(cudaStreamSynchronize, q->stream);
     }
-    if (result != DAGI_OK && q->workspace) {
-        (void)CUDA(cudaFree, q->workspace);
-        q->workspace = NULL;
-    }
     return result;
 }
 
@@ -60,7 +55,7 @@ static dagi_result make_handles(dag_device_queue *q)
 {
     dagi_result result = DAGI_OK;
     if (!q->workspace)
-        result = make_workspace(q);
+        result = CUDA(cudaMalloc, &q->workspace, q->device->blas_workspace + DAG_PRECISION_COUNT * ONES_BYTES);
     if (result == DAGI_OK && !q->solver)
         result = dagi_cuda_solver_result(cusolverDnCreate(&q->solver), "cusolverDnCreate");
     if (result == DAGI_OK)
@@ -93,6 +88,18 @@ static int ready(dag_device_queue *q)
         return 0;
     if (!q->blas && (result = make_handles(q)) != DAGI_OK)
         dagi_cuda_note(q, result);
+    return result == DAGI_OK;
+}
+
+/* The same, of one that reads the ones: they are sent once, for few kernels do. */
+static int ready_with_ones(dag_device_queue *q)
+{
+    dagi_result result = DAGI_OK;
+    if (!ready(q))
+        return 0;
+    if (!q->has_ones && (result = send_ones(q)) != DAGI_OK)
+        dagi_cuda_note(q, result);
+    q->has_ones |= result == DAGI_OK;
     return result == DAGI_OK;
 }
 

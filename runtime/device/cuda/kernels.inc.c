@@ -164,7 +164,7 @@ void FN(dev_geadd)(dag_device_queue *queue, dag_trans trans, int m, int n, elem_
 static void FN(identity)(dag_device_queue *queue, int n, elem_t *B, int ldb)
 {
     FN(dev_geadd)(queue, DAG_NO_TRANS, n, n, 0, B, ldb, 0, B, ldb);
-    for (int i = 0; queue->workspace && i < n; i += ONES)
+    for (int i = 0; i < n && ready_with_ones(queue); i += ONES)
         FN(dev_geadd)(queue, DAG_NO_TRANS, 1, n - i < ONES ? n - i : ONES, 1, ones_of(queue, DAG_PREC), 1, 0,
                        B + i + (size_t)i * (size_t)ldb, ldb + 1);
 }
