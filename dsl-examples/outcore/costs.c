@@ -5,21 +5,18 @@
 #include "outcore.h"
 
 /*
- * Beside DAGI_A_COPY: how many times as fast the device's own memory is; operations of a
- * product, and of a factor, and the orders of those that have half the speed of large ones. As of usual devices;
- * they weigh, and nothing depends on them but time.
+ * Of usual devices, while an item is copied, beside DAGI_A_COPY; they weigh, and nothing depends on them but time.
  */
-enum {
-    WITHIN = 16,
-    OPERATIONS = 400,
-    HALF_SPEED = 256,
-    FACTOR_OPERATIONS = 150,
-    FACTOR_HALF = 1200
-};
-enum {
-    MOST_PAIRS = 1 << 18,
-    PARTS = 3
-}; /* of the longest step: short ones hide behind each other */
+enum { WITHIN = 16 };             /* items read or written in the device's own memory */
+enum { OPERATIONS = 400 };        /* of large products */
+enum { HALF_SPEED = 256 };        /* order of products that have half their speed */
+enum { FACTOR_OPERATIONS = 150 }; /* of large Cholesky factors */
+enum { FACTOR_HALF = 1200 };      /* order of factors that have half their speed */
+
+/* Pairs of numbers of blocks that are weighed: where the fewest blocks are more, they are squares. */
+enum { MOST_PAIRS = 1 << 18 };
+/* Steps are the longest that there is room for, or a part of these: short ones hide behind each other. */
+enum { PARTS = 3 };
 
 static int64_t pieces_of(int64_t length, int64_t side)
 {

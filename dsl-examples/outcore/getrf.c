@@ -161,12 +161,16 @@ static dag_status cut(struct factor *f)
         width = width < LEAST ? LEAST : width > MOST ? MOST : width;
         width = width < A->n ? width : A->n;
     }
-    for (int d = 0; d < o->ndevices; d++) {
-        const dagi_block_shape shape =
-            dagi_outcore_panel_shape(o, &o->devices[d], A->m, width, rank, A->n);
-        width = shape.n;
-        if (width == 0)
-            return DAG_ERR_NOMEM;
+    /* where one device has less room, those before it may have another shape */
+    for (int64_t before = 0; before != width;) {
+        before = width;
+        for (int d = 0; d < o->ndevices; d++) {
+            const dagi_block_shape shape =
+                dagi_outcore_panel_shape(o, &o->devices[d], A->m, width, rank, A->n);
+            width = shape.n;
+            if (width == 0)
+                return DAG_ERR_NOMEM;
+        }
     }
     for (int d = 0; d < o->ndevices; d++) {
         const dagi_block_shape shape =

@@ -56,8 +56,8 @@ void dagi_shapes_add(dagi_shapes *list, dagi_block_shape s, double cost);
 
 /* What a copy takes besides its items: 10 us at 13 GB/s. */
 enum { DAGI_A_COPY = 16384 };
-double dagi_products_cost(double operations,
-                          double each); /* of kernels with so many multiplications each */
+/* Of products, by kernels with `each` multiplications. */
+double dagi_products_cost(double operations, double each);
 double dagi_potrf_cost(double n);
 double dagi_within_cost(double items); /* read or written */
 
@@ -78,7 +78,7 @@ double dagi_factor_cost(int64_t n, int64_t side, int64_t k, int devices);
 /* ---- programs: program.c ------------------------------------------------------------------- */
 
 enum { DAGI_OUTCORE_DEVICES = 64 }; /* that take part, at most */
-enum { DAGI_OUTCORE_FEWEST = 5 };   /* registers; 6 are most */
+enum { DAGI_OUTCORE_FEWEST = 5 };   /* registers, or one more; beside inverses and workspaces */
 
 /* A device that takes part, and its registers: none, before they are taken. */
 typedef struct dagi_outcore_device {

@@ -8,14 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-    LD,
-    EXEC,
-    ST,
-    QUEUES,
-    REGISTERS = 8,
-    STORED = 1024
-}; /* a program that stores more blocks is not played */
+enum { LD, EXEC, ST, QUEUES };
+/* Of a device; and blocks that are remembered: a program that stores more of them is too long. */
+enum { REGISTERS = 8, STORED = 1024 };
 
 typedef struct clock {
     double queue[QUEUES], held[REGISTERS]; /* until when */
@@ -43,6 +38,12 @@ static int overlap(const dag_devprog_part *a, const dag_devprog_part *b)
            b->j < a->j + a->n;
 }
 
+/* What is still to come of a program that is too long does not matter. */
+static int too_long(const dagi_outcore *o)
+{
+    return o->play->end == INFINITY;
+}
+
 static double later(double a, double b)
 {
     return a > b ? a : b;
@@ -55,9 +56,11 @@ static double play(const dagi_outcore *o, clock *c, int queue, double start, dou
     return c->queue[queue];
 }
 
-static double takes(int kernel, const dag_devprog_part *t)
+static double takes(int kernel, const dag_devprog_part *t, int count)
 {
-    const double items = (double)t[0].m * (double)t[0].n, m = (double)t[1].m, n = (double)t[1].n;
+    const dag_devprog_part second = count > 1 ? t[1] : t[0];
+    const double items = (double)t[0].m * (double)t[0].n, m = (double)second.m,
+                 n = (double)second.n;
     double each;
     switch (kernel) {
     case DAGI_OUTCORE_GEMM:
@@ -88,6 +91,8 @@ void dagi_outcore_ld(dagi_outcore *o, dagi_outcore_device *d, int to, dag_devpro
         (void)dag_devprog_ld(o->program, to, part);
         return;
     }
+    if (too_long(o))
+        return;
     clock *c = clock_of(o, d);
     double start = c->held[to];
     for (int i = 0; i < o->play->count; i++)
@@ -102,6 +107,8 @@ void dagi_outcore_st(dagi_outcore *o, dagi_outcore_device *d, int from, dag_devp
         (void)dag_devprog_st(o->program, from, part);
         return;
     }
+    if (too_long(o))
+        return;
     clock *c = clock_of(o, d);
     c->held[from] = play(o, c, ST, c->held[from], DAGI_A_COPY + (double)part.m * (double)part.n);
     if (o->play->count < STORED)
@@ -117,12 +124,14 @@ void dagi_outcore_exec(dagi_outcore *o, dagi_outcore_device *d, int kernel, cons
         (void)dag_devprog_exec(o->program, d->number, kernel, how, size, args);
         return;
     }
+    if (too_long(o))
+        return;
     clock *c = clock_of(o, d);
     const int count = dagi_outcore_kernels(o->prec)[kernel]->nargs;
     double start = 0;
     for (int i = 0; i < count; i++)
         start = later(start, c->held[args[i].of]);
-    const double end = play(o, c, EXEC, start, takes(kernel, args));
+    const double end = play(o, c, EXEC, start, takes(kernel, args, count));
     for (int i = 0; i < count; i++)
         c->held[args[i].of] = end;
 }
@@ -150,7 +159,7 @@ dagi_block_shape dagi_outcore_fastest(const dagi_outcore *o, const dagi_outcore_
         copy.play = played;
         fill(&copy, &devices[d - o->devices], &list->shape[i], arg);
         if (played->end == INFINITY)
-            break; /* and so are the others */
+            continue;
         if (played->end < least) {
             least = played->end;
             best = list->shape[i];

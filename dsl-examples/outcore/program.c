@@ -41,7 +41,7 @@ static void check_options(dagi_check *c, const dag_outcore_options *o)
                                                o->registers > DAGI_OUTCORE_FEWEST + 1)))
         dagi_check_fail(c,
                         "blocks of %" PRId64
-                        " rows, %d registers; there are 5 or 6 registers, or 0, and a "
+                        " rows, %d registers; 5 or 6 registers can be asked for, or 0, and a "
                         "block has rows, or 0",
                         o->block, o->registers);
     for (int d = 0; c->status == DAG_SUCCESS && o->speed && d < dag_devices(c->ctx); d++) {

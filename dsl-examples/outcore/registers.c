@@ -116,8 +116,8 @@ static void factor_shapes(dagi_shapes *list, const dagi_outcore *o, dag_uplo upl
         if (own > DAGI_LONGEST)
             continue;
         const int64_t longest = dagi_triangle_steps(items - work_of(o, uplo, own), &s, n);
-        for (int64_t parts = 1; parts <= 4 && parts <= longest;
-             parts++) { /* short steps hide behind each other */
+        /* short steps hide behind each other */
+        for (int64_t parts = 1; parts <= 4 && parts <= longest; parts++) {
             s.k = (longest + parts - 1) / parts;
             dagi_shapes_add(list, s, dagi_factor_cost(n, own, s.k, o->ndevices));
         }
@@ -156,7 +156,8 @@ void dagi_outcore_take_work(dagi_outcore *o, dagi_outcore_device *d, dag_uplo up
 dagi_block_shape dagi_outcore_panel_shape(const dagi_outcore *o, const dagi_outcore_device *d,
                                           int64_t m, int64_t n, int64_t k, int64_t columns)
 {
-    dagi_block_shape s = squares(o, d, d->items, m, n, k); /* there are several block columns */
+    dagi_block_shape s = squares(o, d, d->items, m, n, k);
+    /* where there are several block columns the next one is loaded early, even if each is one block */
     if (s.m == 0 || s.results == 2 || o->options->registers == DAGI_OUTCORE_FEWEST || n >= columns)
         return s;
     const int64_t most = o->options->block > 0 ? o->options->block : INT64_MAX;

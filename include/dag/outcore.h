@@ -21,9 +21,11 @@ DAG_C_BEGIN
 
 /** How a program is cut; 0 and NULL leave the choice to it. */
 typedef struct dag_outcore_options {
-    /** Most rows and columns of a block; 0 = what the device has memory for. */
+    /** Most rows and columns of a block; 0 = as takes least time with the device's memory,
+     *  by estimate; of LU factors by a rule of their own. */
     int64_t block;
-    /** 5; or 6: the next block of the result is loaded while this one is worked on. 0 = 6. */
+    /** 5; or 6: the next block of the result is loaded while this one is worked on. 0 = 6. A
+     *  solve that keeps inverses has one more, and so has a Cholesky factor, for its workspace. */
     int registers;
     /** [dag_devices()], in any unit: the parts of devices; 0 = has none. NULL = as measured so far,
      *  alike where nothing was, and with the setting `reproducible`. */
@@ -46,6 +48,10 @@ dag_status dag_gemm_program(dag_context *ctx, dag_trans transa, dag_trans transb
  * The program of dag_trsm(): columns of B are divided over the devices, or its rows where A is on
  * the right. As dag_gemm_program(). A triangle that is stored alone has the layout of LAPACK; of
  * the other one what stands beside the diagonal is loaded, and not used.
+ *
+ * Accuracy: where one block of B has a triangle, that is not inverted. Where several have it,
+ * squares of 64 on its diagonal may be inverted: the residual is that of substitution times the
+ * condition | |T| |T^-1| | of the worst such square. Factorisations invert nothing.
  */
 dag_status dag_trsm_program(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans,
                             dag_diag diag, dag_dcomplex alpha, dag_matrix *A, dag_matrix *B,

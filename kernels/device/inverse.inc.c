@@ -1,11 +1,10 @@
 /*
- * Inverses of triangles, of solves and products that a back end has: its kernels of one precision, FN(trmm_to)
+ * Inverses of triangles, made of solves and products that a back end has: its kernels of one precision, FN(trmm_to)
  * as for reflectors.inc.c, and FN(identity), which sets a square matrix. Back ends include it.
- */
-/*
- * B is the identity. Of the block beside the diagonal one factor is known to be inverted, with the other it
- * is solved: that keeps the residual of one side small (Du Croz and Higham, Stability of methods for matrix
- * inversion, 1992).
+ *
+ * FN(invert) is given the identity in B. Of the block beside the diagonal one factor is known to be inverted, with
+ * the other it is solved: that keeps the residual of one side small (Du Croz and Higham, Stability of methods for
+ * matrix inversion, 1992).
  */
 static void FN(invert)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_diag diag, int n,
                        const elem_t *A, int lda, elem_t *B, int ldb)

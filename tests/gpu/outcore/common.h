@@ -123,6 +123,21 @@ static inline void mask_workspace(char *text)
         memmove(at + 4, at + strcspn(at, "]"), strlen(at + strcspn(at, "]")) + 1);
 }
 
+/* Blocks of results. */
+static inline int stored_by(dag_devprog *p)
+{
+    char *text = NULL;
+    size_t size = 0;
+    int count = 0;
+    FILE *to = open_memstream(&text, &size);
+    if (to == NULL || dag_devprog_list(p, to) != DAG_SUCCESS || fclose(to) != 0)
+        abort();
+    for (const char *at = text; (at = strstr(at, " ST ")) != NULL; at++)
+        count++;
+    free(text);
+    return count;
+}
+
 /* Compares a listing with a file. */
 static inline void compare_listing(dag_devprog *p, const char *path)
 {

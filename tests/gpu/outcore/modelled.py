@@ -53,6 +53,8 @@ def smooth():
     rates, wrong = near("gemm", 600, 2600, .02, NEAR)
     first, last = rates[0][1], max(rate for _, rate in rates)
     wrong += check(first >= .75 * last, "gemm: %.2f of the highest speed at first", first / last)
+    least = min(rate for n, rate in rates if n >= 1200)
+    wrong += check(least >= .85 * last, "gemm: %.2f of the highest speed from 1200 on", least / last)
     wrong += near("trsm", 700, 1200, .01, NEAR)[1] + near("getrf", 520, 760, .02, NEAR)[1]
     return wrong + near("potrf", 640, 1100, .01, NEAR + .01)[1] # by itself it grows by a fiftieth between two
 

@@ -11,7 +11,7 @@ typedef struct solve {
     dag_uplo uplo;
     dag_trans trans;
     dag_diag diag;
-    int64_t m, n, block;
+    int64_t m, n, block;     /* block 0: as memory decides, without options */
     int registers, triangle; /* triangle: A is stored as one */
     dag_dcomplex alpha;
 } solve;
@@ -104,11 +104,12 @@ static bytes formula(const dag_context *ctx, const solve *s)
 static void compare(dag_context *ctx, const solve *s, whole a, whole b, dag_matrix *B, bytes was)
 {
     whole x = whole_new(s->prec, s->m, s->n);
-    bytes is = bytes_now(ctx), wanted = formula(ctx, s);
+    bytes is = bytes_now(ctx), wanted = s->block > 0 ? formula(ctx, s) : is;
     if (dag_matrix_gather(B, x.a, s->m > 0 ? s->m : 1) != DAG_SUCCESS)
         tell(s, "no result");
     judge(s, a, b, x);
-    if (s->m > 0 && s->n > 0 && (is.in - was.in != wanted.in || is.out - was.out != wanted.out)) {
+    if (s->block > 0 && s->m > 0 && s->n > 0 &&
+        (is.in - was.in != wanted.in || is.out - was.out != wanted.out)) {
         fprintf(stderr,
                 "bytes: in %" PRId64 ", not %" PRId64 "; out %" PRId64 ", not %" PRId64 "\n",
                 is.in - was.in, wanted.in, is.out - was.out, wanted.out);
@@ -135,6 +136,16 @@ static dag_matrix *triangle_matrix(dag_context *ctx, const solve *s, whole a)
     return A;
 }
 
+/* Where no device has memory for the triangle there are several. */
+static void count_blocks(const dag_context *ctx, const solve *s, dag_devprog *program)
+{
+    dag_device_stats stats;
+    int64_t triangle = order_of(s) * order_of(s) * (int64_t)dag_precision_size(s->prec);
+    if (dag_device_stats_get(ctx, 0, &stats) && stats.memory < triangle &&
+        stored_by(program) <= dag_devices(ctx))
+        tell(s, "blocks that follow from memory");
+}
+
 static void try(dag_context *ctx, const solve *s)
 {
     double alike[64];
@@ -149,9 +160,11 @@ static void try(dag_context *ctx, const solve *s)
     dag_matrix *B = matrix_like(ctx, b, left ? 4 : 3, left ? 3 : 4, s->triangle, "B");
     dag_devprog *program = NULL;
     bytes was = bytes_now(ctx);
-    if (dag_trsm_program(ctx, s->side, s->uplo, s->trans, s->diag, s->alpha, A, B, &options,
-                         &program) != DAG_SUCCESS ||
-        run_program(ctx, program) != DAG_SUCCESS)
+    dag_status status = dag_trsm_program(ctx, s->side, s->uplo, s->trans, s->diag, s->alpha, A, B,
+                                         s->block > 0 ? &options : NULL, &program);
+    if (status == DAG_SUCCESS && s->block == 0)
+        count_blocks(ctx, s, program);
+    if (status != DAG_SUCCESS || run_program(ctx, program) != DAG_SUCCESS)
         tell(s, dag_message(ctx));
     else
         compare(ctx, s, a, b, B, was);
@@ -183,21 +196,54 @@ static void try_many(dag_context *ctx, int cases)
     }
 }
 
+/* All 16 combinations. */
+static solve any_way(int i)
+{
+    return (solve){.trans = i & 1 ? DAG_CONJ_TRANS : DAG_NO_TRANS,
+                   .side = i & 2 ? DAG_RIGHT : DAG_LEFT,
+                   .uplo = i & 4 ? DAG_UPPER : DAG_LOWER,
+                   .diag = i & 8 ? DAG_UNIT : DAG_NON_UNIT};
+}
+
+static void swap_sizes(solve *s)
+{
+    int64_t m = s->m;
+    s->m = s->n;
+    s->n = m;
+}
+
 /* Several squares of a triangle are inverted, and multiplied between. */
-static void try_large(dag_context *ctx)
+static void try_large(dag_context *ctx, int step)
 {
     dag_device_stats stats;
-    for (int i = 0; i < 8 && dag_device_stats_get(ctx, 0, &stats) && stats.memory >= 1 << 20; i++) {
-        const solve s = {.prec = i % 2 ? DAG_D : DAG_C,
-                         .side = i / 2 % 2 ? DAG_RIGHT : DAG_LEFT,
-                         .uplo = i / 4 ? DAG_UPPER : DAG_LOWER,
-                         .trans = i % 3 ? DAG_CONJ_TRANS : DAG_NO_TRANS,
-                         .diag = DAG_NON_UNIT,
-                         .m = i / 2 % 2 ? 330 : 150,
-                         .n = i / 2 % 2 ? 150 : 330,
-                         .block = 75,
-                         .registers = 6,
-                         .alpha = -.5};
+    for (int i = 0; i < 16 && dag_device_stats_get(ctx, 0, &stats) && stats.memory >= 4 << 20;
+         i += step) {
+        const int wide = i % 5 == 0; /* blocks of three squares */
+        solve s = any_way(i);
+        s.prec = (dag_precision)((i + i / 4) % 4);
+        s.m = wide ? 330 : 150;
+        s.n = wide ? 220 : 330;
+        s.block = wide ? 200 : 75;
+        s.registers = 6;
+        s.alpha = -.5;
+        if (s.side == DAG_RIGHT)
+            swap_sizes(&s);
+        try(ctx, &s);
+    }
+}
+
+/* Memory decides on blocks. */
+static void try_memory(dag_context *ctx, int step)
+{
+    for (int i = 0; i < 16; i += step) {
+        solve s = any_way(i);
+        s.prec = (dag_precision)((i + i / 4) % 4);
+        s.m = 190;
+        s.n = 100;
+        s.triangle = i % 3 == 0;
+        s.alpha = i % 7 != 6;
+        if (s.side == DAG_RIGHT)
+            swap_sizes(&s);
         try(ctx, &s);
     }
 }
@@ -247,11 +293,12 @@ static void refuse(dag_context *ctx)
 int main(int argc, char **argv)
 {
     dag_context *ctx = outcore_start(argc);
-    int cases = argc > 2 ? atoi(argv[2]) : 96;
+    int cases = argc > 2 ? atoi(argv[2]) : 96, step = cases < 16 ? 7 : 1; /* of all ways */
     list(ctx, argv[1]);
     refuse(ctx);
     try_many(ctx, cases);
-    try_large(ctx);
+    try_large(ctx, step);
+    try_memory(ctx, step);
     printf("%d solves, %d wrong\n", cases, failures);
     dag_fini(ctx);
     return failures != 0;
