@@ -11,6 +11,8 @@
 
 #include <dag/device.h>
 
+#include <sched.h>
+
 /* T(c, i): chains, each task adds 1 to a number. c even: a device runs all but every third; odd: cores. */
 typedef struct globals {
     int64_t n, m;
@@ -221,7 +223,8 @@ START_TEST(tasks_go_to_devices_and_back)
     dag_context *ctx = context_with(&loop, 1 + _i / 2 % 2);
     for (int round = 0; round < 3; round++)
         ck_assert_int_eq(run_chains(ctx, DAG_SUCCESS, 0), N / 2 * 20);
-    ck_assert_int_eq(dagi_devices_busy(ctx), 0);
+    while (dagi_devices_busy(ctx)) /* the pool is over before its last job is counted off */
+        sched_yield();
     end(ctx);
 }
 END_TEST
