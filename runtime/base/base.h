@@ -124,6 +124,12 @@ struct dag_context {
     int simulated;      /* 1: ranks, time and content are played, see sim/ */
     int modelled;       /* 1: kernels compute nothing, so elements have no content; also if simulated */
     int device_sharing; /* ranks of this node that use the same devices, wherever they are bound */
+    /* Values of pools with nothing but matrices lie here, all of them, and nobody copies what is there: `modelled`, on ranks
+     * that really run. bytes = 0: values have memory. */
+    struct {
+        char *at;
+        size_t bytes;
+    } nowhere;
     dagi_settings settings;
     struct dag_config *config; /* values with their origin, for dag_setting_get() */
     struct dagi_topology *topology;

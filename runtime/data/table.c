@@ -63,6 +63,9 @@ dag_collection *dagi_data_slot(const dagi_pool_data *data, int slot)
 void dagi_data_name_matrix(dagi_pool_data *data, int slot, const dag_matrix *matrix)
 {
     data->slot[slot].matrix = matrix;
+    data->matrices = 1;
+    for (int i = 0; i < data->program->nslots; i++)
+        data->matrices &= data->slot[i].matrix != NULL;
 }
 
 const dag_matrix *dagi_data_matrix(const dagi_pool_data *data, int slot)
@@ -388,7 +391,7 @@ void dagi_store_now(const dag_element *e, const dag_value *value, dag_region reg
 {
     dag_value home = {e->ptr, e->ld, e->shape.m, e->shape.n, e->shape.elem};
     if (value->m == home.m && value->n == home.n && value->elem == home.elem)
-        dagi_copy_region(&home, value, region);
+        dagi_value_copy(&home, value, region);
     else /* untyped bytes on one side: store_fits() has seen that both are contiguous */
         memmove(home.ptr, value->ptr, (size_t)value->m * (size_t)value->n * value->elem);
 }

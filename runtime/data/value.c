@@ -39,16 +39,26 @@ static void value_init(dagi_value *v, dag_taskpool *pool, uint32_t flags)
     v->waiting = NULL;
 }
 
+/* The flag of a value of so many bytes. Those of pools with nothing but matrices are tiles, or what kernels make of them;
+ * what else a program has, as pivots, may decide on what its tasks do. */
+static uint32_t nowhere_of(const dag_taskpool *pool, size_t bytes)
+{
+    return pool->data->matrices && bytes < pool->ctx->nowhere.bytes ? DAGI_VALUE_NOWHERE : 0;
+}
+
 dag_value *dagi_value_new(struct dagi_worker *w, dag_taskpool *pool, const dag_shape *shape)
 {
     size_t bytes;
     if (shape_bytes(shape, &bytes))
         return NULL;
-    dagi_value *v = dagi_block_get(w->values, bytes);
+    uint32_t nowhere = w->ctx->nowhere.bytes ? nowhere_of(pool, bytes) : 0;
+    dagi_value *v = dagi_block_get(w->values, nowhere ? 0 : bytes);
     if (v == NULL)
         return NULL;
-    value_init(v, pool, 0);
+    value_init(v, pool, nowhere);
     view_set(&v->v, shape);
+    if (nowhere)
+        v->v.ptr = w->ctx->nowhere.at;
     return &v->v;
 }
 
@@ -58,6 +68,8 @@ dag_value *dagi_value_home(struct dagi_worker *w, dag_taskpool *pool, const dag_
     dagi_value *v = dagi_block_get(w->values, 0);
     if (v == NULL)
         return NULL;
+    if (w->ctx->nowhere.bytes)
+        flags |= nowhere_of(pool, (size_t)e->shape.m * (size_t)e->shape.n * e->shape.elem);
     value_init(v, pool, flags | DAGI_VALUE_HOME);
     view_set(&v->v, &e->shape);
     v->v.ptr = e->ptr;
@@ -133,7 +145,7 @@ dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *value, int *ren
     dag_value *copy = dagi_value_new(w, v->pool, &shape);
     if (copy == NULL)
         return NULL;
-    dagi_copy_region(copy, value, DAG_REGION_FULL);
+    dagi_value_copy(copy, value, DAG_REGION_FULL);
     dagi_value_release(w, value);
     *renamed = 1;
     return copy;

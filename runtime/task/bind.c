@@ -223,7 +223,7 @@ static dag_value *copy_of(struct dag_task *task, const dag_value *v)
     const dag_shape shape = {v->m, v->n, v->elem};
     dag_value *copy = dagi_value_new(task->owner, task->pool, &shape);
     if (copy != NULL)
-        dagi_copy_region(copy, v, DAG_REGION_FULL);
+        dagi_value_copy(copy, v, DAG_REGION_FULL);
     return copy;
 }
 
