@@ -248,6 +248,13 @@ static inline void dagi_count_one(_Atomic int64_t *count)
 #endif
 }
 
+/* The same for more. */
+static inline void dagi_count(_Atomic int64_t *counter, int64_t by)
+{
+    int64_t now = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, now + by, memory_order_relaxed);
+}
+
 /* Random numbers of this worker: a stream that depends on (seed, rank, worker) only. */
 static inline uint64_t dagi_random(struct dagi_worker *w)
 {

@@ -61,6 +61,15 @@ typedef struct dagi_value {
     struct dagi_put_off *waiting;       /* TRACKED: stores to this element, latest first */
 } dagi_value;
 
+static inline dagi_value *dagi_value_of(dag_value *v)
+{
+    return (dagi_value *)(void *)v;
+}
+static inline size_t dagi_value_bytes(const dag_value *v)
+{
+    return (size_t)v->m * (size_t)v->n * v->elem;
+}
+
 /* Port: who is told when a value that may live elsewhere too has no holder any more. device/ fills it
  * (ctx->keeper), before there are such values; flags say which of the two is asked. */
 typedef struct dagi_value_keeper {

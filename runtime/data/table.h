@@ -27,6 +27,13 @@ struct dagi_data_shard {
     size_t kept;            /* of `count` */
 };
 
+/* Of an element, by its address. */
+static inline uint64_t dagi_hash_of(const void *ptr)
+{
+    uint64_t h = (uint64_t)(uintptr_t)ptr * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 32;
+}
+
 struct dagi_data_slot {
     dag_collection *collection;
     dag_memory_mode mode; /* the program's, or a weaker one */

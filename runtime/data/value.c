@@ -7,11 +7,6 @@
 #include <assert.h>
 #include <string.h>
 
-static dagi_value *of(dag_value *v)
-{
-    return (dagi_value *)v;
-}
-
 static void view_set(dag_value *v, const dag_shape *shape)
 {
     v->m = shape->m;
@@ -83,7 +78,7 @@ dag_value *dagi_value_home(struct dagi_worker *w, dag_taskpool *pool, const dag_
 
 int dagi_value_track(dag_taskpool *pool, dag_value *value)
 {
-    dagi_value *v = of(value);
+    dagi_value *v = dagi_value_of(value);
     if (dagi_table_enter(pool->data, v) != 0)
         return 1;
     atomic_fetch_or_explicit(&v->flags, DAGI_VALUE_TRACKED, memory_order_relaxed);
@@ -94,7 +89,7 @@ void dagi_value_retain(dag_value *v, int count)
 {
     if (v == NULL || count == 0)
         return;
-    int32_t before = atomic_fetch_add_explicit(&of(v)->refs, count, memory_order_relaxed);
+    int32_t before = atomic_fetch_add_explicit(&dagi_value_of(v)->refs, count, memory_order_relaxed);
     assert(count > 0 && before >= 1); /* holders alone make new ones */
     (void)before;
 }
@@ -103,7 +98,7 @@ void dagi_value_release(struct dagi_worker *w, dag_value *value)
 {
     if (value == NULL)
         return;
-    dagi_value *v = of(value);
+    dagi_value *v = dagi_value_of(value);
     /* Release: my uses of the buffer come before its reuse by whoever takes the count to zero, or
      * before a writer in dagi_value_writable() who sees that it is alone. */
     int32_t before = atomic_fetch_sub_explicit(&v->refs, 1, memory_order_acq_rel);
@@ -133,7 +128,7 @@ void dagi_value_release(struct dagi_worker *w, dag_value *value)
 
 dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *value, int *renamed)
 {
-    dagi_value *v = of(value);
+    dagi_value *v = dagi_value_of(value);
     *renamed = 0;
     if (dagi_value_in_place(value)) {
         dagi_value_anew(value);
@@ -153,7 +148,7 @@ dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *value, int *ren
 
 void dagi_value_send_rows(dag_value *value, int64_t first, int64_t count)
 {
-    dagi_value *v = of(value);
+    dagi_value *v = dagi_value_of(value);
     assert(first >= 0 && count >= 0 && first + count <= value->m);
     v->rows.first = first;
     v->rows.count = count;

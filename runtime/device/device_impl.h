@@ -259,10 +259,6 @@ static inline dagi_copy_job dagi_copy_of_report(int *to, const int *from)
     return (dagi_copy_job){
         .to = to, .from = from, .to_ld = 1, .from_ld = 1, .m = 1, .n = 1, .elem = sizeof *to};
 }
-static inline dagi_value *dagi_value_of(dag_value *v)
-{
-    return (dagi_value *)(void *)v;
-}
 static inline dagi_copies *dagi_copies_get(dag_value *v)
 {
     return atomic_load_explicit(&dagi_value_of(v)->copies, memory_order_acquire);
@@ -287,11 +283,6 @@ static inline dagi_block *dagi_resident_pin(dagi_device *d, dag_value *v)
     if (block)
         dagi_memory_pin(d->memory, block);
     return block;
-}
-static inline void dagi_count(_Atomic int64_t *counter, int64_t by)
-{
-    int64_t now = atomic_load_explicit(counter, memory_order_relaxed);
-    atomic_store_explicit(counter, now + by, memory_order_relaxed);
 }
 
 /* ---- cores.c -------------------------------------------------------------------------------- */

@@ -11,11 +11,6 @@
 
 /* ---- what is needed ------------------------------------------------------------------------- */
 
-static size_t bytes_of(const dag_value *v)
-{
-    return (size_t)v->m * (size_t)v->n * v->elem;
-}
-
 static void plan_flow(dagi_job *job, int f)
 {
     struct dag_task *t = job->task;
@@ -89,7 +84,7 @@ static int list_requests(const dagi_job *job, size_t *bytes, int *which)
         if (use == DAGI_FLOW_NONE || use == DAGI_FLOW_SAME || job->flow[f].block)
             continue;
         which[n] = f;
-        bytes[n++] = bytes_of(flow[f]);
+        bytes[n++] = dagi_value_bytes(flow[f]);
     }
     if (job->workspace_bytes) {
         which[n] = -1;
@@ -169,7 +164,7 @@ static dagi_result bring_old(dagi_job *job, int f)
 {
     dagi_device *d = job->device;
     dag_value **flow = dag_task_flows(job->task);
-    size_t bytes = bytes_of(flow[f]);
+    size_t bytes = dagi_value_bytes(flow[f]);
     dagi_block *block = dagi_resident_pin(d, flow[f]);
     if (block) {
         dagi_memory_unpin(d->memory, block);
