@@ -195,6 +195,10 @@ static void dump_bodies(const plan_class *cls, text *out)
             text_puts(out, " device ");
             dump_expr(body->device_index, out);
         }
+        if (body->batch) {
+            text_puts(out, " batch ");
+            dump_expr(body->batch, out);
+        }
         text_putc(out, '\n');
     }
 }
