@@ -216,6 +216,15 @@ static void check_device(sema *s, const ast_prop *p)
     sema_fixit_guess(s, v->node.range, &g);
 }
 
+static void check_when(sema *s, const sema_scope *sc, const ast_prop *p)
+{
+    const ast_expr *v = p->value;
+    if (v && (v->kind == AST_STRING || v->kind == AST_CALL_VALUE))
+        bad_value(s, p, "on, off or an expression; calls can be written in inline C only");
+    else if (v)
+        sema_check_expr(s, sc, v, true);
+}
+
 static void check_value_kind(sema *s, const sema_scope *sc, const ast_prop *p, value_kind kind,
                              sema_place place)
 {
@@ -238,10 +247,7 @@ static void check_value_kind(sema *s, const sema_scope *sc, const ast_prop *p, v
             bad_value(s, p, "on or off");
         break;
     case VALUE_WHEN:
-        if (v && (v->kind == AST_STRING || v->kind == AST_CALL_VALUE))
-            bad_value(s, p, "on, off or an expression; calls can be written in inline C only");
-        else if (v)
-            sema_check_expr(s, sc, v, true);
+        check_when(s, sc, p);
         break;
     case VALUE_C_NAME:
         if (v && v->kind == AST_INLINE_C)
