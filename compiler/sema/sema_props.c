@@ -216,10 +216,15 @@ static void check_device(sema *s, const ast_prop *p)
     sema_fixit_guess(s, v->node.range, &g);
 }
 
-static void check_when(sema *s, const sema_scope *sc, const ast_prop *p)
+/* A flag, or also an expression in its place. */
+static void check_when(sema *s, const sema_scope *sc, const ast_prop *p, value_kind kind)
 {
     const ast_expr *v = p->value;
-    if (v && (v->kind == AST_STRING || v->kind == AST_CALL_VALUE))
+    if (kind == VALUE_FLAG && v && v->kind != AST_BOOL && v->kind != AST_INT)
+        bad_value(s, p, "on or off");
+    else if (kind == VALUE_FLAG)
+        return;
+    else if (v && (v->kind == AST_STRING || v->kind == AST_CALL_VALUE))
         bad_value(s, p, "on, off or an expression; calls can be written in inline C only");
     else if (v)
         sema_check_expr(s, sc, v, true);
@@ -243,11 +248,8 @@ static void check_value_kind(sema *s, const sema_scope *sc, const ast_prop *p, v
             bad_value(s, p, "an expression");
         break;
     case VALUE_FLAG:
-        if (v && v->kind != AST_BOOL && v->kind != AST_INT)
-            bad_value(s, p, "on or off");
-        break;
     case VALUE_WHEN:
-        check_when(s, sc, p);
+        check_when(s, sc, p, kind);
         break;
     case VALUE_C_NAME:
         if (v && v->kind == AST_INLINE_C)
