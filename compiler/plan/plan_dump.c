@@ -178,6 +178,8 @@ static void dump_bodies(const plan_class *cls, text *out)
                     plan_device_name(body->device), body->workspace ? " workspace" : "");
         if (body->device_index)
             dump_after(" device ", body->device_index, out);
+        if (body->batch)
+            dump_after(" batch ", body->batch, out);
         text_putc(out, '\n');
     }
 }

@@ -83,6 +83,7 @@ typedef struct dagi_settings {
     int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */
     int64_t device_contexts; /* contexts that share the memory of devices */
     int64_t device_streams; /* queues for kernels of each device */
+    int64_t device_batch; /* tasks whose kernels are launched together, at most */
     char device_policy[16]; /* how a device is chosen */
     char device_backend[64]; /* kinds of devices, or "auto" */
     char core_share[16];   /* of what cores and devices can run, the cores' part */
