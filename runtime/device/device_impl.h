@@ -206,7 +206,10 @@ typedef struct dagi_device {
     struct dagi_device_reports reports;
     int refused_saves; /* one after the other */
     struct dagi_device_time time;
-    dagi_pace pace; /* of the kernels */
+    struct {
+        dagi_pace pace;
+        dagi_stretch stretch;
+    } kernels;
     dagi_tracks tracks;
     dagi_device_counts counts;
 } dagi_device;

@@ -13,14 +13,27 @@ enum { DAGI_LANE_SLOTS = 128 }; /* tickets of one queue under way; a power of tw
 
 /* Things that go on one after the other, or share what they run on. */
 typedef struct dagi_pace {
-    uint64_t last_end; /* when the last end was seen, dagi_now() */
-    uint64_t doubt;    /* by so many nanoseconds it may have been before */
+    uint64_t last_end; /* about when the last one ended, dagi_now() */
+    uint64_t doubt;    /* by so many nanoseconds it may have been before, or behind */
 } dagi_pace;
 
 /* `count` of them have ended, of which the first was begun at *begin, raised to when it had the way
  * free; seen `now`, after nobody had looked for `away`. Nanoseconds that each took; -1 = it was
  * seen too late to tell. */
 int64_t dagi_pace_end(dagi_pace *p, uint64_t *begin, uint64_t now, uint64_t away, int count);
+
+/* Things alike that were seen to end, one look after the other, while more were always under way: what they
+ * took together is sure, however late each was seen. Since 0 = there was a look with nothing under way. */
+typedef struct dagi_stretch {
+    const void *what;
+    uint64_t size;
+    uint64_t since;
+    int count, late; /* late: of one of them pace knew no time */
+} dagi_stretch;
+
+/* So many more have ended, seen `now`; what NULL = they are not alike. `more`: others are under way. Nanoseconds
+ * that each took, where enough have ended and pace did not know of all; else -1. */
+int64_t dagi_stretch_end(dagi_stretch *s, const dagi_stretch *seen, uint64_t now, int more);
 
 /* A transfer in a lane, of which its link is to be learned; bytes 0 = none. */
 typedef struct dagi_move {

@@ -5,19 +5,39 @@
 /* Nanoseconds: looks this far apart are no reason to doubt a time. */
 enum { LOOK = 20000 };
 
+/* An end came somewhere between two looks: in the middle, as far as anybody knows. To demand that a time be
+ * long against the looks would let pass the long ones only, and things would seem slow. */
 int64_t dagi_pace_end(dagi_pace *p, uint64_t *begin, uint64_t now, uint64_t away, int count)
 {
-    uint64_t doubt = away;
+    uint64_t end = now - away / 2, doubt = away / 2;
     if (*begin < p->last_end) {
         *begin = p->last_end;
         doubt += p->doubt;
     }
-    uint64_t interval = now > *begin ? now - *begin : 0;
-    p->last_end = now;
-    p->doubt = away;
-    if (doubt > LOOK && doubt > interval / 8)
+    uint64_t interval = end > *begin ? end - *begin : 0;
+    p->last_end = end;
+    p->doubt = away / 2;
+    if (doubt > LOOK && doubt > interval / 2)
         return -1;
     return (int64_t)(interval / (uint64_t)count);
+}
+
+int64_t dagi_stretch_end(dagi_stretch *s, const dagi_stretch *seen, uint64_t now, int more)
+{
+    enum { ENOUGH = 8 }; /* at either end of a stretch a part of one may be missing */
+    int64_t took = -1;
+    if (!seen->what || seen->what != s->what || seen->size != s->size || s->since == 0 || !more) {
+        *s = (dagi_stretch){.what = seen->what, .size = seen->size, .since = more ? now : 0};
+        return -1;
+    }
+    s->count += seen->count;
+    s->late |= seen->late;
+    if (s->count < ENOUGH)
+        return -1;
+    if (s->late)
+        took = (int64_t)((now - s->since) / (uint64_t)s->count);
+    *s = (dagi_stretch){.what = s->what, .size = s->size, .since = now};
+    return took;
 }
 
 /* ---- transfers ------------------------------------------------------------------------------ */
@@ -64,13 +84,15 @@ void dagi_lane_moved(dagi_lane *lane, uint64_t first, uint64_t last)
         return;
     int64_t took = dagi_pace_end(&lane->pace, &begin, d->time.now, d->time.away, 1);
     double interval = d->time.now > begin ? (double)(d->time.now - begin) : 0, gone = 0;
+    double part = interval > 0 ? (double)took / interval : 0;
     for (uint64_t i = first; i <= last; i++) {
         const dagi_move *move = &lane->slot[i % DAGI_LANE_SLOTS].move;
         double share = interval * weight(move) / sum;
         if (move->bytes == 0)
             continue;
         if (clear && took > 0)
-            dagi_choice_learn_move(d->all->choice, move->from, move->to, move->bytes, share * 1e-9);
+            dagi_choice_learn_move(d->all->choice, move->from, move->to, move->bytes,
+                                   part * share * 1e-9);
         if (d->time.ticks)
             dagi_record_copy(d, move, begin + (uint64_t)gone, begin + (uint64_t)(gone + share));
         gone += share;

@@ -80,6 +80,39 @@ static int has_kernels(const dagi_job *job)
     return job->moved.in + job->moved.out == 0;
 }
 
+/* Kernels are under way; to be asked before this round issues any, so these have been since the last one. */
+static int has_more(const dagi_device *d)
+{
+    int more = 0;
+    for (int i = 0; i < d->all->lanes && !more; i++)
+        more = d->jobs.issued[i].first && has_kernels(d->jobs.issued[i].first);
+    return more;
+}
+
+/* A worker that runs tasks of its own looks seldom. Of a device that is busy meanwhile it knows the rate, of one
+ * that is not, nothing: a time that is long against the doubt is known, and would be all that is. */
+static void learn_stretch(dagi_device *d, const dagi_job *jobs, int count, int late)
+{
+    dagi_stretch seen = {.count = count, .late = late};
+    const dagi_job *last = NULL;
+    int alike = 1;
+    for (const dagi_job *job = jobs; job; job = job->next) {
+        if (!has_kernels(job))
+            continue;
+        alike &= !last || (dagi_times_of(d->all, job->task) == dagi_times_of(d->all, last->task) &&
+                           job->bytes == last->bytes);
+        last = job;
+    }
+    if (alike) {
+        seen.what = dagi_times_of(d->all, last->task);
+        seen.size = last->bytes;
+    }
+    int64_t each = dagi_stretch_end(&d->kernels.stretch, &seen, d->time.now, has_more(d));
+    if (each > 0)
+        d->all->policy->learn(d->all->choice, dagi_times_of(d->all, last->task), d->space,
+                              last->bytes, (double)each * 1e-9);
+}
+
 /* Kernels of these jobs were found done in this round. */
 static void kernels_ended(dagi_device *d, const dagi_job *jobs)
 {
@@ -93,11 +126,12 @@ static void kernels_ended(dagi_device *d, const dagi_job *jobs)
     }
     if (count == 0)
         return;
-    int64_t each = dagi_pace_end(&d->pace, &begin, d->time.now, d->time.away, count);
+    int64_t each = dagi_pace_end(&d->kernels.pace, &begin, d->time.now, d->time.away, count);
     dagi_count(&d->counts.busy, d->time.now > begin ? (int64_t)(d->time.now - begin) : 0);
     for (const dagi_job *job = jobs; job && each > 0; job = job->next)
         if (has_kernels(job))
             learn(d, job, each);
+    learn_stretch(d, jobs, count, each < 0);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */

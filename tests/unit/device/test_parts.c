@@ -283,8 +283,36 @@ START_TEST(late_looks_tell_nothing)
     ck_assert_int_eq(dagi_pace_end(&p, &begin, 600 * us, 1 * us, 1), -1);
     begin = 3;
     ck_assert_int_eq(dagi_pace_end(&p, &begin, 700 * us, 1 * us, 1), 100 * us);
-    begin = 4; /* late, but not against what it took */
-    ck_assert_int_eq(dagi_pace_end(&p, &begin, 10700 * us, 400 * us, 1), 10000 * us);
+    begin = 4; /* late, but not against what it took: it ended between the looks */
+    ck_assert_int_eq(dagi_pace_end(&p, &begin, 10700 * us, 400 * us, 1), 9800 * us + 500);
+    begin = 20000 * us; /* found by the second look, and begun by the one before */
+    ck_assert_int_eq(dagi_pace_end(&p, &begin, 20800 * us, 400 * us, 1), 600 * us);
+}
+END_TEST
+
+START_TEST(late_looks_tell_the_rate_of_a_device_that_never_runs_dry)
+{
+    const uint64_t ms = 1000000;
+    dagi_stretch s = {.what = NULL};
+    dagi_stretch one = {.what = &s, .size = 10, .count = 1, .late = 1}, two = one, other = one, sure = one;
+    two.count = 2;
+    other.size = 20;
+    sure.late = 0;
+    ck_assert_int_eq(dagi_stretch_end(&s, &one, 100 * ms, 1), -1); /* nobody knows when it began */
+    for (uint64_t at = 1; at <= 6; at++)
+        ck_assert_int_eq(dagi_stretch_end(&s, &one, (100 + 3 * at) * ms, 1), -1);
+    ck_assert_int_eq(dagi_stretch_end(&s, &two, 124 * ms, 1), 3 * ms); /* eight in 24 */
+    ck_assert_int_eq(dagi_stretch_end(&s, &two, 130 * ms, 1), -1);
+    ck_assert_int_eq(dagi_stretch_end(&s, &two, 136 * ms, 0), -1); /* it ran dry, nobody knows when */
+    for (uint64_t at = 0; at <= 7; at++)
+        ck_assert_int_eq(dagi_stretch_end(&s, &one, (140 + at) * ms, 1), -1);
+    ck_assert_int_eq(dagi_stretch_end(&s, &other, 150 * ms, 1), -1); /* another one: from the start */
+    for (uint64_t at = 1; at <= 7; at++)
+        ck_assert_int_eq(dagi_stretch_end(&s, &other, (150 + at) * ms, 1), -1);
+    ck_assert_int_eq(dagi_stretch_end(&s, &other, 158 * ms, 1), 1 * ms);
+    ck_assert_int_eq(dagi_stretch_end(&s, &sure, 160 * ms, 1), -1);
+    for (uint64_t at = 1; at <= 8; at++) /* each of these was seen in time */
+        ck_assert_int_eq(dagi_stretch_end(&s, &sure, (160 + at) * ms, 1), -1);
 }
 END_TEST
 
@@ -487,6 +515,7 @@ int main(void)
     TCase *times = tcase_create("times");
     tcase_add_test(times, what_ends_together_shares_its_time);
     tcase_add_test(times, late_looks_tell_nothing);
+    tcase_add_test(times, late_looks_tell_the_rate_of_a_device_that_never_runs_dry);
     tcase_add_test(times, tasks_found_done_at_once_are_not_free);
     tcase_add_test(times, links_learn_from_transfers);
     tcase_add_test(times, cores_are_called_what_they_are);
