@@ -146,7 +146,7 @@ static uint64_t footprint(struct dag_task *t)
 /* How long kernels take is known, as behind a run that has tried all places. */
 static void learn(struct dagi_sim *s, dagi_choice_class *cls, int place, uint64_t bytes, dagi_sim_time time)
 {
-    int times = dagi_choice_kernel(s->devices.choice, cls, place, bytes) > 0 ? 1 : DAGI_CHOICE_TRIES;
+    int times = dagi_choice_known(s->devices.choice, cls, place, bytes) > 0 ? 1 : DAGI_CHOICE_TRIES;
     while (times-- > 0)
         s->devices.policy->learn(s->devices.choice, cls, place, bytes, dagi_sim_in_seconds(time));
 }
