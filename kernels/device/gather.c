@@ -9,7 +9,7 @@ enum { TASKS = 64, CALLS = 4 /* of a task, about */ };
 
 typedef struct gathering {
     dag_device_queue *queue;
-    int step;  /* of the next call of this task */
+    int step;   /* of the next call of this task */
     int alone;  /* 1: nothing more of this task is kept */
     int passed; /* 1: something was enqueued */
     int count, room;
@@ -18,6 +18,7 @@ typedef struct gathering {
 
 /* NULL: nothing is gathered, and while what was gathered is launched. */
 static _Thread_local gathering *now;
+_Atomic int dagi_gathering;
 
 bool dagi_gathers(const dag_device_queue *queue)
 {
@@ -102,6 +103,7 @@ int dag_kernels_gather_begin(dag_device_queue *queue, int tasks)
         return 0;
     *g = (gathering){.queue = queue, .room = tasks * CALLS};
     now = g;
+    atomic_fetch_add_explicit(&dagi_gathering, 1, memory_order_relaxed);
     return 1;
 }
 
@@ -129,6 +131,7 @@ int dag_kernels_gather_end(int launch)
     if (launch)
         launch_all(g);
     now = NULL;
+    atomic_fetch_sub_explicit(&dagi_gathering, 1, memory_order_relaxed);
     free(g);
     return passed;
 }

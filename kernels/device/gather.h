@@ -6,6 +6,8 @@
 #include <dag/kernels_device.h>
 #include <dag/kernels.h>
 
+#include <stdatomic.h>
+
 /* What is alike in calls that become one launch; compared as bytes, so without holes, and what a kernel has not
  * is 0. */
 typedef struct dagi_form {
@@ -17,7 +19,8 @@ typedef struct dagi_form {
     int lda, ldb, ldc;
     unsigned char alpha[16], beta[16];
 } dagi_form;
-_Static_assert(sizeof(dagi_form) == sizeof(dag_kernel_op) + sizeof(dag_precision) + 11 * sizeof(int) + 32,
+_Static_assert(sizeof(dagi_form) ==
+                   sizeof(dag_kernel_op) + sizeof(dag_precision) + 11 * sizeof(int) + 32,
                "no holes");
 
 typedef struct dagi_gathered {
@@ -26,6 +29,8 @@ typedef struct dagi_gathered {
     void *C; /* of a solve B */
 } dagi_gathered;
 
+/* Threads that gather: mostly none, and then nobody looks further. */
+extern _Atomic int dagi_gathering;
 /* This thread gathers what goes into the queue. */
 bool dagi_gathers(const dag_device_queue *queue);
 /* Keep a call; its step is entered here. */

@@ -20,7 +20,8 @@ static const char *const kind_names[DAG_DEVICE_KIND_COUNT] = {DAG_DEVICE_KINDS(K
 static dag_kernel_fn kernel_of(dag_kernel_op op, dag_precision precision, dag_device_kind kind)
 {
     const dag_kernel *kernel = dag_kernel_find(op, precision, kind);
-    dag_kernels_gather_pass(0);
+    if (atomic_load_explicit(&dagi_gathering, memory_order_relaxed) > 0)
+        dag_kernels_gather_pass(0);
     if (kernel == NULL) {
         fprintf(stderr, "dag: there is no kernel for %s devices for %s in precision %c; call it from "
                 "a body for devices only\n", kind_names[kind], dag_kernel_op_name(op),
@@ -108,7 +109,7 @@ size_t dag_device_laswp_bytes(int64_t count)
 /* Products of nothing launch nothing. */
 static bool keeps(dag_device_queue *queue, int m, int n)
 {
-    return dagi_gathers(queue) && m > 0 && n > 0;
+    return atomic_load_explicit(&dagi_gathering, memory_order_relaxed) > 0 && dagi_gathers(queue) && m > 0 && n > 0;
 }
 
 #define DAG_TEMPLATE "device/launch.inc.c"

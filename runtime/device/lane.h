@@ -25,7 +25,7 @@ int64_t dagi_pace_end(dagi_pace *p, uint64_t *begin, uint64_t now, uint64_t away
 /* Things alike that were seen to end, one look after the other, while more were always under way: what they
  * took together is sure, however late each was seen. Since 0 = there was a look with nothing under way. */
 typedef struct dagi_stretch {
-    const void *what;
+    const void *what, *whose;
     uint64_t size;
     uint64_t since;
     int count, late; /* late: of one of them pace knew no time */

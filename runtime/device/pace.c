@@ -26,8 +26,11 @@ int64_t dagi_stretch_end(dagi_stretch *s, const dagi_stretch *seen, uint64_t now
 {
     enum { ENOUGH = 8 }; /* at either end of a stretch a part of one may be missing */
     int64_t took = -1;
-    if (!seen->what || seen->what != s->what || seen->size != s->size || s->since == 0 || !more) {
-        *s = (dagi_stretch){.what = seen->what, .size = seen->size, .since = more ? now : 0};
+    if (!seen->what || seen->what != s->what || seen->whose != s->whose || seen->size != s->size || s->since == 0 ||
+        !more) {
+        *s = *seen;
+        s->since = more ? now : 0;
+        s->count = s->late = 0;
         return -1;
     }
     s->count += seen->count;
@@ -36,7 +39,8 @@ int64_t dagi_stretch_end(dagi_stretch *s, const dagi_stretch *seen, uint64_t now
         return -1;
     if (s->late)
         took = (int64_t)((now - s->since) / (uint64_t)s->count);
-    *s = (dagi_stretch){.what = s->what, .size = s->size, .since = now};
+    s->since = now;
+    s->count = s->late = 0;
     return took;
 }
 

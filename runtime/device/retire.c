@@ -94,23 +94,20 @@ static int has_more(const dagi_device *d)
 static void learn_stretch(dagi_device *d, const dagi_job *jobs, int count, int late)
 {
     dagi_stretch seen = {.count = count, .late = late};
-    const dagi_job *last = NULL;
+    const struct dag_task *last = NULL;
     int alike = 1;
     for (const dagi_job *job = jobs; job; job = job->next) {
         if (!has_kernels(job))
             continue;
-        alike &= !last || (dagi_times_of(d->all, job->task) == dagi_times_of(d->all, last->task) &&
-                           job->bytes == last->bytes);
-        last = job;
+        alike &= !last || (job->task->cls == last->cls && job->task->pool == last->pool && job->bytes == seen.size);
+        last = job->task;
+        seen.size = job->bytes;
     }
-    if (alike) {
-        seen.what = dagi_times_of(d->all, last->task);
-        seen.size = last->bytes;
-    }
+    seen.what = alike ? last->cls : NULL;
+    seen.whose = last->pool;
     int64_t each = dagi_stretch_end(&d->kernels.stretch, &seen, d->time.now, has_more(d));
     if (each > 0)
-        d->all->policy->learn(d->all->choice, dagi_times_of(d->all, last->task), d->space,
-                              last->bytes, (double)each * 1e-9);
+        d->all->policy->learn(d->all->choice, dagi_times_of(d->all, last), d->space, seen.size, (double)each * 1e-9);
 }
 
 /* Kernels of these jobs were found done in this round. */
