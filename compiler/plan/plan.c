@@ -120,6 +120,8 @@ static void class_bodies(builder *b, plan_class *cls)
         body->device = from->device == SEMA_DEV_ANY ? DAG_DEVICE_ANY : (int)from->device;
         if (from->device_index)
             body->device_index = plan_lower(b, cls, from->device_index);
+        if (from->batch)
+            body->batch = from->batch->value ? plan_lower(b, cls, from->batch->value) : px_int(b, 1);
         if (from->workspace)
             body->workspace = workspace(b, cls, from->workspace);
     }

@@ -317,6 +317,7 @@ typedef struct plan_body {
     const plan_expr *evaluate;  /* inline C; NULL: none */
     const char *evaluate_fn;    /* name of a C function; NULL: none */
     const plan_expr *device_index; /* property device; NULL: any */
+    const plan_expr *batch;     /* whether an instance may share a launch; NULL: none may */
     plan_user *workspace;       /* inline C, printed once per precision; NULL: none */
 } plan_body;
 

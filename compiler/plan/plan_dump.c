@@ -3,13 +3,18 @@
 
 static void dump_expr(const plan_expr *x, text *out);
 
-static void dump_call(const plan_expr *x, text *out)
+/* An expression behind a word. */
+static void dump_after(const char *lead, const plan_expr *x, text *out)
 {
-    text_printf(out, "%s(", x->u.call.code->fn);
-    for (size_t i = 0; i < x->u.call.code->n_vars; i++) {
-        text_puts(out, i ? ", " : "");
-        dump_expr(x->u.call.args[i], out);
-    }
+    text_puts(out, lead);
+    dump_expr(x, out);
+}
+
+static void dump_list(const plan_expr *const *list, size_t n, text *out)
+{
+    text_putc(out, '(');
+    for (size_t i = 0; i < n; i++)
+        dump_after(i ? ", " : "", list[i], out);
     text_putc(out, ')');
 }
 
@@ -22,8 +27,7 @@ static void dump_expr(const plan_expr *x, text *out)
     case PLAN_GLOBAL: text_puts(out, x->u.global->name); break;
     case PLAN_MEMBER: text_puts(out, x->u.member->text); break;
     case PLAN_UNARY:
-        text_puts(out, x->u.op.op == AST_OP_NOT ? "(! " : "(- ");
-        dump_expr(x->u.op.a, out);
+        dump_after(x->u.op.op == AST_OP_NOT ? "(! " : "(- ", x->u.op.a, out);
         text_putc(out, ')');
         break;
     case PLAN_BINARY:
@@ -36,24 +40,15 @@ static void dump_expr(const plan_expr *x, text *out)
     case PLAN_COND:
         text_putc(out, '(');
         dump_expr(x->u.cond.test, out);
-        text_puts(out, " ? ");
-        dump_expr(x->u.cond.yes, out);
-        text_puts(out, " : ");
-        dump_expr(x->u.cond.no, out);
+        dump_after(" ? ", x->u.cond.yes, out);
+        dump_after(" : ", x->u.cond.no, out);
         text_putc(out, ')');
         break;
-    case PLAN_CODE: dump_call(x, out); break;
+    case PLAN_CODE:
+        text_puts(out, x->u.call.code->fn);
+        dump_list(x->u.call.args, x->u.call.code->n_vars, out);
+        break;
     }
-}
-
-static void dump_list(const plan_expr *const *list, size_t n, text *out)
-{
-    text_putc(out, '(');
-    for (size_t i = 0; i < n; i++) {
-        text_puts(out, i ? ", " : "");
-        dump_expr(list[i], out);
-    }
-    text_putc(out, ')');
 }
 
 static void dump_filter(const plan_level *level, const plan_filter *filter, text *out)
@@ -62,14 +57,10 @@ static void dump_filter(const plan_level *level, const plan_filter *filter, text
     dump_expr(filter->factor, out);
     text_printf(out, " %s + ", level->var->c_name);
     dump_expr(filter->base, out);
-    if (filter->among) {
-        text_puts(out, " among ");
-        dump_expr(filter->among, out);
-    }
-    if (filter->wrap) {
-        text_puts(out, " wrap ");
-        dump_expr(filter->wrap, out);
-    }
+    if (filter->among)
+        dump_after(" among ", filter->among, out);
+    if (filter->wrap)
+        dump_after(" wrap ", filter->wrap, out);
 }
 
 static void dump_level(const plan_level *level, text *out)
@@ -77,8 +68,7 @@ static void dump_level(const plan_level *level, text *out)
     static const char *const walks[] = {"", " owned", "", " visit", " visit-owned"};
     switch (level->kind) {
     case PLAN_TEST:
-        text_puts(out, " if ");
-        dump_expr(level->expr, out);
+        dump_after(" if ", level->expr, out);
         return;
     case PLAN_LET:
         text_printf(out, " let %s = ", level->var->c_name);
@@ -92,12 +82,9 @@ static void dump_level(const plan_level *level, text *out)
     }
     text_printf(out, " for %s = ", level->var->c_name);
     dump_expr(level->lo, out);
-    text_puts(out, " .. ");
-    dump_expr(level->hi, out);
-    if (level->step) {
-        text_puts(out, " .. ");
-        dump_expr(level->step, out);
-    }
+    dump_after(" .. ", level->hi, out);
+    if (level->step)
+        dump_after(" .. ", level->step, out);
     for (size_t i = 0; level->walk == PLAN_WALK_WHERE && i < level->n_filters; i++)
         dump_filter(level, &level->filters[i], out);
     if (level->walk != PLAN_WALK_ALL && level->walk != PLAN_WALK_WHERE)
@@ -122,10 +109,8 @@ static void dump_flow(const plan_flow *flow, text *out)
                 ast_flow_kind_text(flow->sema->kind), flow->name, flow->elem ? " of " : "",
                 flow->elem ? flow->elem : "", flow->proven ? " proven" : "");
     dump_expr(flow->waits, out);
-    if (!flow->proven) {
-        text_puts(out, " active ");
-        dump_expr(flow->active, out);
-    }
+    if (!flow->proven)
+        dump_after(" active ", flow->active, out);
     text_putc(out, '\n');
     for (size_t i = 0; i < flow->n_gathers; i++)
         dump_nest("  gather", &flow->gathers[i].nest, out);
@@ -191,10 +176,10 @@ static void dump_bodies(const plan_class *cls, text *out)
             continue;
         text_printf(out, "  body %d %s%s", body->number,
                     plan_device_name(body->device), body->workspace ? " workspace" : "");
-        if (body->device_index) {
-            text_puts(out, " device ");
-            dump_expr(body->device_index, out);
-        }
+        if (body->device_index)
+            dump_after(" device ", body->device_index, out);
+        if (body->batch)
+            dump_after(" batch ", body->batch, out);
         text_putc(out, '\n');
     }
 }
@@ -220,8 +205,7 @@ static void dump_class(const plan_class *cls, text *out)
             dump_nest(cls->start.asks_inputs ? "start asks" : "start",
                       &cls->cases.items[i].start, out);
     if (cls->priority) {
-        text_puts(out, "  priority ");
-        dump_expr(cls->priority, out);
+        dump_after("  priority ", cls->priority, out);
         text_putc(out, '\n');
     }
     for (size_t i = 0; i < cls->n_flows; i++)
@@ -242,20 +226,16 @@ void plan_dump(const plan *p, text *out)
         text_puts(out, g->slot >= 0 ? modes[g->memory] : "");
         for (size_t k = 0; k < g->n_members; k++)
             text_printf(out, " %s", g->members[k]->text);
-        if (g->init) {
-            text_puts(out, " = ");
-            dump_expr(g->init, out);
-        }
+        if (g->init)
+            dump_after(" = ", g->init, out);
         text_putc(out, '\n');
     }
     for (size_t i = 0; i < p->n_requires; i++) {
-        text_puts(out, p->requires[i].fits ? "fits " : "require ");
-        dump_expr(p->requires[i].expr, out);
+        dump_after(p->requires[i].fits ? "fits " : "require ", p->requires[i].expr, out);
         text_putc(out, '\n');
     }
     if (p->rounds) {
-        text_puts(out, "rounds ");
-        dump_expr(p->rounds, out);
+        dump_after("rounds ", p->rounds, out);
         text_putc(out, '\n');
     }
     for (size_t i = 0; i < p->n_classes; i++)

@@ -400,41 +400,15 @@ isl_pw_aff *lift_value(lift_scope *s, const ast_expr *e)
     return refuse(s, e, "not an integer expression");
 }
 
-static isl_set *compare(ast_op op, isl_pw_aff *a, isl_pw_aff *b)
-{
-    switch (op) {
-    case AST_OP_EQ:
-        return isl_pw_aff_eq_set(a, b);
-    case AST_OP_NE:
-        return isl_pw_aff_ne_set(a, b);
-    case AST_OP_LT:
-        return isl_pw_aff_lt_set(a, b);
-    case AST_OP_LE:
-        return isl_pw_aff_le_set(a, b);
-    case AST_OP_GT:
-        return isl_pw_aff_gt_set(a, b);
-    default:
-        return isl_pw_aff_ge_set(a, b);
-    }
-}
-
-static ast_op opposite(ast_op op)
-{
-    switch (op) {
-    case AST_OP_EQ:
-        return AST_OP_NE;
-    case AST_OP_NE:
-        return AST_OP_EQ;
-    case AST_OP_LT:
-        return AST_OP_GE;
-    case AST_OP_LE:
-        return AST_OP_GT;
-    case AST_OP_GT:
-        return AST_OP_LE;
-    default:
-        return AST_OP_LT;
-    }
-}
+/* What comparisons are: the points where they hold, and those that hold elsewhere. */
+static const struct {
+    isl_set *(*holds)(isl_pw_aff *a, isl_pw_aff *b);
+    ast_op opposite;
+} comparison[] = {
+    [AST_OP_EQ] = {isl_pw_aff_eq_set, AST_OP_NE}, [AST_OP_NE] = {isl_pw_aff_ne_set, AST_OP_EQ},
+    [AST_OP_LT] = {isl_pw_aff_lt_set, AST_OP_GE}, [AST_OP_LE] = {isl_pw_aff_le_set, AST_OP_GT},
+    [AST_OP_GT] = {isl_pw_aff_gt_set, AST_OP_LE}, [AST_OP_GE] = {isl_pw_aff_ge_set, AST_OP_LT},
+};
 
 static isl_set *unknown(lift_scope *s, bool *exact)
 {
@@ -458,7 +432,7 @@ static isl_set *lift_comparison(lift_scope *s, const ast_expr *e, bool negate, b
         isl_pw_aff_free(a);
         return unknown(s, exact);
     }
-    return compare(negate ? opposite(e->u.binary.op) : e->u.binary.op, a, b);
+    return comparison[negate ? comparison[e->u.binary.op].opposite : e->u.binary.op].holds(a, b);
 }
 
 isl_set *lift_cond(lift_scope *s, const ast_expr *e, bool negate, bool *exact)

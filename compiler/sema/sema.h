@@ -111,7 +111,7 @@ typedef struct sema_body {
     const ast_expr *device_index;   /* property device; NULL */
     const ast_expr *workspace;  /* inline C: bytes on the device; NULL */
     const ast_expr *weight;     /* NULL */
-    bool batch;
+    const ast_prop *batch;      /* NULL: off; without a value: on */
     sema_text text;             /* what its C mentions */
 } sema_body;
 

@@ -7,6 +7,7 @@
 typedef enum value_kind {
     VALUE_INT,          /* an expression */
     VALUE_FLAG,         /* on, off, or nothing */
+    VALUE_WHEN,         /* the same, or an expression */
     VALUE_C_NAME,       /* name of a C function, or inline C */
     VALUE_C,            /* inline C */
     VALUE_C_TYPE,       /* name or string */
@@ -74,7 +75,7 @@ static const prop_desc known[] = {
     {"evaluate", PLACE_BODY, VALUE_C_NAME, BOTH, false},
     {"device", PLACE_BODY, VALUE_INT, BOTH, false},
     {"workspace", PLACE_BODY, VALUE_C, DAG, false},
-    {"batch", PLACE_BODY, VALUE_FLAG, BOTH, false},
+    {"batch", PLACE_BODY, VALUE_WHEN, BOTH, false},
     {"weight", PLACE_BODY, VALUE_INT, BOTH, false},
     {"profile", PLACE_BODY, VALUE_FLAG, PARSEC, false},
     {"stage_in", PLACE_BODY, VALUE_C_NAME, PARSEC, false},
@@ -215,6 +216,20 @@ static void check_device(sema *s, const ast_prop *p)
     sema_fixit_guess(s, v->node.range, &g);
 }
 
+/* A flag, or also an expression in its place. */
+static void check_when(sema *s, const sema_scope *sc, const ast_prop *p, value_kind kind)
+{
+    const ast_expr *v = p->value;
+    if (kind == VALUE_FLAG && v && v->kind != AST_BOOL && v->kind != AST_INT)
+        bad_value(s, p, "on or off");
+    else if (kind == VALUE_FLAG)
+        return;
+    else if (v && (v->kind == AST_STRING || v->kind == AST_CALL_VALUE))
+        bad_value(s, p, "on, off or an expression; calls can be written in inline C only");
+    else if (v)
+        sema_check_expr(s, sc, v, true);
+}
+
 static void check_value_kind(sema *s, const sema_scope *sc, const ast_prop *p, value_kind kind,
                              sema_place place)
 {
@@ -233,8 +248,8 @@ static void check_value_kind(sema *s, const sema_scope *sc, const ast_prop *p, v
             bad_value(s, p, "an expression");
         break;
     case VALUE_FLAG:
-        if (v && v->kind != AST_BOOL && v->kind != AST_INT)
-            bad_value(s, p, "on or off");
+    case VALUE_WHEN:
+        check_when(s, sc, p, kind);
         break;
     case VALUE_C_NAME:
         if (v && v->kind == AST_INLINE_C)

@@ -46,8 +46,11 @@ static void build_body(sema *s, sema_class *c, const ast_body *b)
     x->weight = body_value(b, "weight");
     const ast_prop *batch = ast_find_prop(b->props, "batch");
     int64_t v = 1;
-    x->batch = batch && (!batch->value || !sema_constant(batch->value, &v) || v);
+    x->batch = batch && (!batch->value || !sema_constant(batch->value, &v) || v) ? batch : NULL;
     sema_check_props(s, &sc, b->props, PLACE_BODY);
+    if (batch && x->device == SEMA_DEV_CPU && s->strict)
+        sema_report(s, CHECK_MISPLACED_PROPERTY, batch->node.range,
+                    "property 'batch' belongs to a body for a device; kernels on cores are not launched");
     if (x->workspace && x->device == SEMA_DEV_CPU)
         sema_report(s, CHECK_MISPLACED_PROPERTY, ast_find_prop(b->props, "workspace")->node.range,
                     "property 'workspace' belongs to a body for a device; a body for cores takes "

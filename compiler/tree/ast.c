@@ -45,36 +45,31 @@ const ast_prop *ast_find_prop(const ast_props *props, const char *name)
     return NULL;
 }
 
+/* The one of this name, or NULL. */
+#define FIND(list, count, wanted)                                                                  \
+    for (size_t i = 0; i < (count); i++)                                                           \
+        if (strcmp((list)[i]->name.text, wanted) == 0)                                             \
+            return (list)[i];                                                                      \
+    return NULL
+
 const ast_local *ast_find_local(const ast_class *cls, const char *name)
 {
-    for (size_t i = 0; i < cls->n_locals; i++)
-        if (strcmp(cls->locals[i]->name.text, name) == 0)
-            return cls->locals[i];
-    return NULL;
+    FIND(cls->locals, cls->n_locals, name);
 }
 
 const ast_global *ast_find_global(const ast_file *file, const char *name)
 {
-    for (size_t i = 0; i < file->n_globals; i++)
-        if (strcmp(file->globals[i]->name.text, name) == 0)
-            return file->globals[i];
-    return NULL;
+    FIND(file->globals, file->n_globals, name);
 }
 
 const ast_class *ast_find_class(const ast_file *file, const char *name)
 {
-    for (size_t i = 0; i < file->n_classes; i++)
-        if (strcmp(file->classes[i]->name.text, name) == 0)
-            return file->classes[i];
-    return NULL;
+    FIND(file->classes, file->n_classes, name);
 }
 
 const ast_flow *ast_find_flow(const ast_class *cls, const char *name)
 {
-    for (size_t i = 0; i < cls->n_flows; i++)
-        if (strcmp(cls->flows[i]->name.text, name) == 0)
-            return cls->flows[i];
-    return NULL;
+    FIND(cls->flows, cls->n_flows, name);
 }
 
 void ast_each_child(const ast_expr *e, ast_expr_fn *fn, void *arg)

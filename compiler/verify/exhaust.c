@@ -52,9 +52,7 @@ static void finish(exhaust *x)
     free(w.shown);
 }
 
-static bool say(exhaust *x, const char *check, src_range where, verify_weight weight,
-                const char *fmt, ...) UTIL_PRINTF(5, 6);
-
+UTIL_PRINTF(5, 6)
 static bool say(exhaust *x, const char *check, src_range where, verify_weight weight,
                 const char *fmt, ...)
 {

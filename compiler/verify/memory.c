@@ -30,8 +30,7 @@ static size_t number_of(const proof *p, const sema_flow *f)
     return p->first[f->cls->index] + f->index;
 }
 
-static bool fails(proof *p, src_range where, const char *fmt, ...) UTIL_PRINTF(3, 4);
-
+UTIL_PRINTF(3, 4)
 static bool fails(proof *p, src_range where, const char *fmt, ...)
 {
     TEXT_PRINT_ARGUMENTS(&p->why, fmt);

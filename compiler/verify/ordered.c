@@ -5,16 +5,18 @@
 
 #include <stdlib.h>
 
-/* Every edge of the graph between tasks, by what tasks wait for. */
-static isl_union_map *all_edges(verify_model *m, const verify_pairs *pairs)
+/* Every edge of the graph between tasks, by what tasks wait for; with `cls` those that stay within it. */
+static isl_union_map *edges_of(verify_model *m, const verify_pairs *pairs, const sema_class *cls)
 {
     isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
     for (size_t i = 0; i < pairs->n; i++) {
         const verify_pair *p = &pairs->items[i];
-        verify_renew(m);
+        if (cls && (p->from->cls != cls || p->to->cls != cls))
+            continue;
+        if (!cls)
+            verify_renew(m);
         isl_map *rel = verify_union(m, p->from, p->to, p->ins, p->n_ins, true);
-        rel = verify_all_terms(m, rel);
-        all = isl_union_map_union(all, isl_union_map_from_map(rel));
+        all = isl_union_map_union(all, isl_union_map_from_map(verify_all_terms(m, rel)));
     }
     return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
 }
@@ -31,20 +33,6 @@ static isl_union_map *exact_closure(verify_model *m, isl_union_map *edges)
     return NULL;
 }
 
-/* Edges that stay within one class. */
-static isl_union_map *own_edges(verify_model *m, const verify_pairs *pairs, const sema_class *cls)
-{
-    isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
-    for (size_t i = 0; i < pairs->n; i++) {
-        const verify_pair *p = &pairs->items[i];
-        if (p->from->cls != cls || p->to->cls != cls)
-            continue;
-        isl_map *rel = verify_union(m, p->from, p->to, p->ins, p->n_ins, true);
-        all = isl_union_map_union(all, isl_union_map_from_map(verify_all_terms(m, rel)));
-    }
-    return isl_union_map_intersect_params(all, isl_set_copy(m->facts));
-}
-
 /* Any number of steps within one class, at least one, where their closure is exact. Takes the steps
  * that are covered so out of *between. */
 static isl_union_map *own_chains(verify_model *m, const verify_pairs *pairs,
@@ -53,7 +41,7 @@ static isl_union_map *own_chains(verify_model *m, const verify_pairs *pairs,
     isl_union_map *all = isl_union_map_empty(isl_space_copy(m->poly.param_space));
     for (size_t i = 0; i < m->n_classes; i++) {
         verify_renew(m);
-        isl_union_map *own = own_edges(m, pairs, m->classes[i].sema);
+        isl_union_map *own = edges_of(m, pairs, m->classes[i].sema);
         isl_union_map *closure = exact_closure(m, own);
         if (closure) {
             *between = isl_union_map_subtract(*between, own);
@@ -102,7 +90,7 @@ static isl_union_map *make_stage(verify_model *m, const verify_pairs *pairs, ver
 {
     isl_union_map *edges = o->stage[EDGES], *chains = o->stage[CHAINS];
     if (stage == EDGES)
-        return all_edges(m, pairs);
+        return edges_of(m, pairs, NULL);
     if (stage == CHAINS) {
         o->between = isl_union_map_copy(edges);
         return own_chains(m, pairs, &o->between);

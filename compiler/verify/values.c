@@ -17,8 +17,7 @@ typedef struct reader {
     bool quiet;                 /* say nothing of what is wrong */
 } reader;
 
-static bool complain(const reader *r, const char *fmt, ...) UTIL_PRINTF(2, 3);
-
+UTIL_PRINTF(2, 3)
 static bool complain(const reader *r, const char *fmt, ...)
 {
     va_list ap;

@@ -4,6 +4,7 @@
  * over the ranks.
  */
 #include "la/check.h"
+#include "la/numbers.h"
 
 #include "lange.h"
 
@@ -22,11 +23,6 @@ struct norm {
     double *sums;   /* one, inf: of all columns or rows */
     double scale[2], squares[2];
 };
-
-static double larger(double a, double b)
-{
-    return b > a || isnan(b) ? b : a;
-}
 
 /* scale^2 squares += s^2 q; an infinity stays one, and so does NaN. */
 static void add_squares(double *scale, double *squares, double s, double q)
@@ -52,7 +48,7 @@ static void add_slot(struct norm *o, int64_t i, int64_t j, const double *slot)
     int columns = o->kind == DAG_NORM_ONE || o->mirror, rows = o->kind == DAG_NORM_INF || o->mirror;
     switch (o->kind) {
     case DAG_NORM_MAX:
-        o->scale[0] = larger(o->scale[0], slot[0]);
+        o->scale[0] = dagi_larger(o->scale[0], slot[0]);
         break;
     case DAG_NORM_FRO:
         for (int w = 0; w < 2; w++)
@@ -95,7 +91,7 @@ static dag_status combine(dag_context *ctx, struct norm *o, double *value)
     if (o->kind == DAG_NORM_ONE || o->kind == DAG_NORM_INF) {
         status = dag_allreduce(ctx, DAG_SUM, o->sums, lines(o));
         for (int64_t k = 0; k < lines(o); k++)
-            *value = larger(*value, o->sums[k]);
+            *value = dagi_larger(*value, o->sums[k]);
         return status;
     }
     if (o->kind == DAG_NORM_FRO) { /* from here on one pair */

@@ -22,18 +22,11 @@ static dag_status mixed(dag_context *ctx, const options *o, dag_matrix *A, int64
 }
 
 static dag_status refine(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *F,
-                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr)
+                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr, double *berr)
 {
     (void)o;
-    return dag_gerfs(ctx, DAG_NO_TRANS, A, F, ipiv, B, X, NULL, berr);
-}
-
-static dag_status bounds(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *F,
-                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr,
-                         double *berr)
-{
-    (void)o;
-    return dag_gerfs_bounds(ctx, DAG_NO_TRANS, A, F, ipiv, B, X, ferr, berr);
+    return ferr == NULL ? dag_gerfs(ctx, DAG_NO_TRANS, A, F, ipiv, B, X, NULL, berr)
+                        : dag_gerfs_bounds(ctx, DAG_NO_TRANS, A, F, ipiv, B, X, ferr, berr);
 }
 
 static void count(double n, double nrhs, double *muls, double *adds)
@@ -63,7 +56,6 @@ static const solver method = {
     .solve = gesv,
     .mixed = mixed,
     .refine = refine,
-    .bounds = bounds,
     .count = count,
 };
 

@@ -16,18 +16,11 @@ static dag_status mixed(dag_context *ctx, const options *o, dag_matrix *A, int64
 }
 
 static dag_status refine(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *F,
-                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr)
+                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr, double *berr)
 {
     (void)ipiv;
-    return dag_porfs(ctx, o->uplo, A, F, B, X, NULL, berr);
-}
-
-static dag_status bounds(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *F,
-                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr,
-                         double *berr)
-{
-    (void)ipiv;
-    return dag_porfs_bounds(ctx, o->uplo, A, F, B, X, ferr, berr);
+    return ferr == NULL ? dag_porfs(ctx, o->uplo, A, F, B, X, NULL, berr)
+                        : dag_porfs_bounds(ctx, o->uplo, A, F, B, X, ferr, berr);
 }
 
 static void count(double n, double nrhs, double *muls, double *adds)
@@ -54,7 +47,6 @@ static const solver method = {
     .solve = posv,
     .mixed = mixed,
     .refine = refine,
-    .bounds = bounds,
     .count = count,
 };
 

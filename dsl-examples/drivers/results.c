@@ -38,10 +38,10 @@ static void print_devices(const dag_context *ctx)
         printf("%s{\"name\": \"%s\", \"failed\": %d, \"memory\": %" PRId64 ", \"tasks\": %" PRId64
                ", \"bytes_in\": %" PRId64 ", \"bytes_out\": %" PRId64 ", \"bytes_peer\": %" PRId64
                ", \"hits\": %" PRId64 ", \"evictions\": %" PRId64 ", \"saves\": %" PRId64
-               ", \"renames\": %" PRId64 ", \"retries\": %" PRId64
+               ", \"renames\": %" PRId64 ", \"retries\": %" PRId64 ", \"batched\": %" PRId64
                ", \"largest_task\": %" PRId64, i > 0 ? ", " : ", \"devices\": [",
                s.name, s.failed, s.memory, s.tasks, s.bytes_in, s.bytes_out, s.bytes_peer, s.hits,
-               s.evictions, s.saves, s.renames, s.retries, s.largest_task);
+               s.evictions, s.saves, s.renames, s.retries, s.batched, s.largest_task);
         results_number("busy_s", s.busy);
         results_number("flops", s.flops);
         results_number("copying_s", s.copying);

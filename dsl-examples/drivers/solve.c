@@ -24,17 +24,12 @@ struct problem {
 
 static dag_status random_matrix(dag_context *ctx, const options *o, struct problem *p)
 {
-    dag_status status;
-    if (!method->triangle && method->view == NULL) {
-        status = driver_matrix(ctx, o, o->n, o->n, DAG_GENERAL, &p->a);
-        if (status == DAG_SUCCESS)
-            status = driver_random_general(ctx, o, p->a, &p->random, &p->source);
+    int positive = method->triangle || method->view != NULL;
+    dag_status status = driver_matrix(ctx, o, o->n, o->n, positive ? o->uplo : DAG_GENERAL, &p->a);
+    if (status != DAG_SUCCESS)
         return status;
-    }
-    status = driver_matrix(ctx, o, o->n, o->n, o->uplo, &p->a);
-    if (status == DAG_SUCCESS)
-        status = driver_random_positive(ctx, o, p->a, &p->random, &p->source);
-    return status;
+    return positive ? driver_random_positive(ctx, o, p->a, &p->random, &p->source)
+                    : driver_random_general(ctx, o, p->a, &p->random, &p->source);
 }
 
 static dag_status make_matrix(dag_context *ctx, const options *o, struct problem *p)
@@ -80,7 +75,7 @@ static dag_status call_method(dag_context *ctx, const options *o, struct problem
         return method->mixed(ctx, o, p->a, p->ipiv, p->rhs, p->b, &r->iter, &r->info);
     dag_status status = method->solve(ctx, o, p->a, p->ipiv, p->b, &r->info);
     if (status == DAG_SUCCESS && o->refine && r->info == 0)
-        status = method->refine(ctx, o, p->kept, p->a, p->ipiv, p->rhs, p->b, p->berr);
+        status = method->refine(ctx, o, p->kept, p->a, p->ipiv, p->rhs, p->b, NULL, p->berr);
     return status;
 }
 
@@ -108,7 +103,7 @@ static dag_status bound(dag_context *ctx, const options *o, struct problem *p, r
     struct problem again = {0};
     double *ferr = p->berr + p->b->n, start = driver_time(ctx);
     dag_status status = p->kept == NULL ? make_matrix(ctx, o, &again) : DAG_SUCCESS;
-    DRIVER_STEP(ctx, status, method->bounds(ctx, o, p->kept != NULL ? p->kept : again.a, p->a,
+    DRIVER_STEP(ctx, status, method->refine(ctx, o, p->kept != NULL ? p->kept : again.a, p->a,
                 p->ipiv, p->rhs, p->b, ferr, p->berr));
     dag_matrix_free(again.a);
     if (status == DAG_SUCCESS)
@@ -120,7 +115,7 @@ static dag_status bound(dag_context *ctx, const options *o, struct problem *p, r
 /* Condition and bounds; nothing of it where there are no factors in the precision of A. */
 static dag_status appraise(dag_context *ctx, const options *o, struct problem *p, report *r)
 {
-    if (method->bounds == NULL || !condition_wanted(ctx, o) || (o->mixed && r->iter >= 0))
+    if (method->refine == NULL || !condition_wanted(ctx, o) || (o->mixed && r->iter >= 0))
         return DAG_SUCCESS;
     dag_uplo uplo = method->triangle ? o->uplo : DAG_GENERAL;
     dag_status status = condition_of_factors(ctx, o, uplo, p->a, p->ipiv, r);
@@ -161,7 +156,7 @@ static dag_status solve_run(dag_context *ctx, const options *o, report *r)
         status = make_room(ctx, o, &p);
     if (status == DAG_SUCCESS && o->out != NULL) /* found unwritable before the work, not after */
         status = store_create(ctx, o->out, o->prec, "solution of A X = B", p.b->m, p.b->n, &p.out);
-    if (status == DAG_SUCCESS && method->bounds != NULL)
+    if (status == DAG_SUCCESS && method->refine != NULL)
         status = condition_begin(ctx, o, method->triangle ? o->uplo : DAG_GENERAL, p.a, r);
     if (status == DAG_SUCCESS)
         status = solve(ctx, o, &p, r);

@@ -20,13 +20,10 @@ typedef struct solver {
     /* The same in mixed precision: B stays as it is, A mostly. */
     dag_status (*mixed)(dag_context *ctx, const options *o, dag_matrix *A, int64_t *ipiv,
                         dag_matrix *B, dag_matrix *X, int *iter, int64_t *info);
-    /* Improves X, which solve() found, by F and ipiv, which it left. */
+    /* Improves X, which solve() found, by F and ipiv, which it left; with `ferr` X stays as it is, and the
+     * errors are bounded that it has. NULL: no condition of A is known. */
     dag_status (*refine)(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *F,
-                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *berr);
-    /* Bounds of the errors of X, which stays as it is; NULL: no condition of A is known. */
-    dag_status (*bounds)(dag_context *ctx, const options *o, dag_matrix *A, dag_matrix *F,
-                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr,
-                         double *berr);
+                         const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr, double *berr);
     /* multiplications and additions for an n x n matrix and nrhs right-hand sides */
     void (*count)(double n, double nrhs, double *muls, double *adds);
 } solver;

@@ -248,8 +248,7 @@ static const char help[] =
     "HPL.dat makes no sense\n";
 
 /* DRIVER_USAGE, after a complaint by the rank that speaks. */
-static int refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int refuse(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
 {
     va_list more;
     if (options_speaks()) {

@@ -76,8 +76,7 @@ typedef struct reader {
     size_t size;
 } reader;
 
-static bool complain(const reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool complain(const reader *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool complain(const reader *r, const char *format, ...)
 {
     va_list more;
     int at = snprintf(r->why, r->size, "%s:%d: %s: ", r->path, r->line, rules[r->line - 1].meaning);

@@ -4,7 +4,6 @@
 #include <dag/replace.h>
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +13,8 @@
 
 enum { LARGEST_FILE = 4 << 20 };
 
-static int refuse(int how, char *why, size_t size, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static int refuse(int how, char *why, size_t size, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, size, format, args);
-    va_end(args);
-    return how;
-}
+/* `how`, and a sentence into `why`. */
+#define REFUSE(how, why, size, ...) (snprintf(why, size, __VA_ARGS__), how)
 
 /*
  * Goes through the lines of a text. That of the key is read into `value`, all others go to `others` where
@@ -66,13 +57,13 @@ static int read_file(const dagi_kept_kind *kind, const char *path, char **text, 
     if (*text == NULL && errno == ENOENT)
         return DAGI_KEPT_ABSENT;
     if (*text == NULL && errno == EFBIG)
-        return refuse(DAGI_KEPT_FOREIGN, why, size, "%s: not a file of %s", path, kind->what);
+        return REFUSE(DAGI_KEPT_FOREIGN, why, size, "%s: not a file of %s", path, kind->what);
     if (*text == NULL)
-        return refuse(DAGI_KEPT_FOREIGN, why, size, "%s: %s", path, strerror(errno));
+        return REFUSE(DAGI_KEPT_FOREIGN, why, size, "%s: %s", path, strerror(errno));
     if ((*text)[0] == '\0')
         return DAGI_KEPT_ABSENT; /* empty, as a temporary file is at first */
     if (strncmp(*text, kind->header, strlen(kind->header)) != 0)
-        return refuse(DAGI_KEPT_FOREIGN, why, size, "%s: not a file of %s of this version; it is left "
+        return REFUSE(DAGI_KEPT_FOREIGN, why, size, "%s: not a file of %s of this version; it is left "
                       "alone", path, kind->what);
     *lines = *text + strlen(kind->header);
     return DAGI_KEPT_FOUND;
@@ -87,7 +78,7 @@ int dagi_kept_load(const dagi_kept_kind *kind, const char *path, const char *key
     if (how == DAGI_KEPT_FOUND)
         how = scan(kind, lines, key, value, NULL, &count);
     if (how == DAGI_KEPT_DAMAGED)
-        refuse(how, why, size, "%s: damaged; %s", path, kind->instead);
+        snprintf(why, size, "%s: damaged; %s", path, kind->instead);
     free(text);
     return how;
 }
@@ -121,7 +112,7 @@ int dagi_kept_save(const dagi_kept_kind *kind, const char *path, const char *key
         done = dag_replace_end(&file, true);
     }
     if (!done)
-        refuse(1, why, size, "%s: %s could not be written: %s", path, kind->things, strerror(errno));
+        snprintf(why, size, "%s: %s could not be written: %s", path, kind->things, strerror(errno));
     free(text);
     return !done;
 }

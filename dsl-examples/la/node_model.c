@@ -4,7 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { WINDOW = 64 }; /* tasks that a device has issued at most */
+enum {
+    WINDOW = 64, /* tasks that a device has issued at most */
+    CHUNK = 128  /* tasks that are made at once of those that wait for nothing */
+};
 
 /* ---- what is ready -------------------------------------------------------------------------- */
 
@@ -35,7 +38,44 @@ static void place(play *p, int x)
 
 /* ---- what becomes ready --------------------------------------------------------------------- */
 
-static void advance(play *p, int x);
+/* The task of x has to wait for an element. */
+static bool waits(play *p, int x)
+{
+    element *e = &p->all[x];
+    for (int i = 0; i < 2; i++) {
+        int source = e->task.source[i];
+        if (source != NONE && !p->all[source].done) {
+            e->next = p->all[source].waiters;
+            p->all[source].waiters = x;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What became ready together is placed as the runtime has it (dagi_ready_enter()): those that were named last first,
+ * but for the best one, which comes last. */
+static void place_told(play *p)
+{
+    int best = NONE, rest = NONE;
+    while (p->told.count > 0) {
+        int y = dagi_heap_pop(&p->told).what, worse = y;
+        if (best == NONE || p->all[best].task.priority < p->all[y].task.priority) {
+            worse = best;
+            best = y;
+        }
+        if (worse != NONE) {
+            p->all[worse].next = rest;
+            rest = worse;
+        }
+    }
+    for (int next; rest != NONE; rest = next) {
+        next = p->all[rest].next;
+        place(p, rest);
+    }
+    if (best != NONE)
+        place(p, best);
+}
 
 static void finish(play *p, int x)
 {
@@ -45,34 +85,42 @@ static void finish(play *p, int x)
         dagi_node_save(p, x);
     for (int y = e->waiters, next; y != NONE; y = next) {
         next = p->all[y].next;
-        advance(p, y);
+        if (!waits(p, y))
+            dagi_heap_push(&p->told, (dagi_heap_item){p->all[y].task.named, y, y});
     }
     e->waiters = NONE;
+    place_told(p);
 }
 
-/* The next task of x is placed, or waits for an element, or there is none. */
-static void advance(play *p, int x)
-{
-    element *e = &p->all[x];
-    if (!p->graph->task(p->graph->arg, x, e->step, &e->task)) {
-        finish(p, x);
-        return;
-    }
-    for (int i = 0; i < 2; i++) {
-        int source = e->task.source[i];
-        if (source != NONE && !p->all[source].done) {
-            e->next = p->all[source].waiters;
-            p->all[source].waiters = x;
-            return;
-        }
-    }
-    place(p, x);
-}
-
+/* A task of x is over: the next one is placed, or waits for an element, or there is none. */
 static void release(play *p, int x)
 {
-    p->all[x].step++;
-    advance(p, x);
+    element *e = &p->all[x];
+    if (!p->graph->task(p->graph->arg, x, ++e->step, &e->task))
+        finish(p, x);
+    else if (!waits(p, x))
+        place(p, x);
+}
+
+/* Tasks that wait for nothing are made some at a time, when cores have none; the first ones made are run first. */
+static bool start_up(play *p)
+{
+    bool full = p->node->devices > 0;
+    for (int g = 0; g < p->node->devices; g++)
+        full &= p->device[g].waiting.count >= WINDOW;
+    if (p->starts == NONE || full)
+        return false;
+    int made = NONE;
+    for (int i = 0, x; i < CHUNK && (x = p->starts) != NONE; i++) {
+        p->starts = p->all[x].next;
+        p->all[x].next = made;
+        made = x;
+    }
+    for (int x = made, next; x != NONE; x = next) {
+        next = p->all[x].next;
+        place(p, x);
+    }
+    return true;
 }
 
 /* ---- devices -------------------------------------------------------------------------------- */
@@ -84,7 +132,7 @@ static void fetch(play *p, int x)
     n -= p->all[x].task.fresh;
     for (int i = 0; i < n; i++)
         dagi_node_save(p, of[i]);
-    for (int i = 0; i < n; i++)
+    for (int i = n - 1; i >= 0; i--)
         if (!has_passed(p, p->all[of[i]].home)) {
             p->all[x].next = p->all[of[i]].callers;
             p->all[of[i]].callers = x;
@@ -153,6 +201,8 @@ static void came_home(play *p, int x)
 {
     element *e = &p->all[x];
     int y = e->callers, next;
+    if (!has_passed(p, e->home)) /* that was an earlier content of it */
+        return;
     if (e->owed)
         retire(p, e->device, e->estimate);
     e->owed = false;
@@ -213,8 +263,11 @@ static void happen(play *p, dagi_heap_item event)
 
 static void run_on_cores(play *p)
 {
-    while (p->ready.count > 0 && p->idle > (p->node->workers > 1 && p->work > 0))
-        start_on_core(p, dagi_heap_pop(&p->ready).what);
+    while (p->idle > 0)
+        if (p->ready.count > 0 && p->idle > (p->node->workers > 1 && p->work > 0))
+            start_on_core(p, dagi_heap_pop(&p->ready).what);
+        else if (!start_up(p))
+            break;
 }
 
 /* Devices are looked after between any two tasks. */
@@ -237,10 +290,10 @@ static void run(play *p)
     }
     for (int x = 0; x < p->graph->elements; x++) /* what nobody writes is there */
         p->all[x].done = !p->graph->task(p->graph->arg, x, 0, &p->all[x].task);
-    for (int x = 0; x < p->graph->elements; x++)
-        if (!p->all[x].done && p->all[x].step == 0) {
-            advance(p, x);
-            run_on_cores(p); /* while others are still started */
+    for (int x = p->graph->elements - 1; x >= 0; x--)
+        if (!p->all[x].done && !waits(p, x)) {
+            p->all[x].next = p->starts;
+            p->starts = x;
         }
     go(p);
     while (p->events.count > 0 && !p->failed) {
@@ -254,7 +307,7 @@ static void run(play *p)
 
 dagi_node_run dagi_node_play(const dagi_node *node, const dagi_node_graph *graph)
 {
-    play p = {.node = node, .graph = graph, .spare = NONE, .fetches = NONE, .idle = node->workers, .run = {.seconds = HUGE_VAL}};
+    play p = {.node = node, .graph = graph, .spare = NONE, .fetches = NONE, .starts = NONE, .idle = node->workers, .run = {.seconds = HUGE_VAL}};
     size_t n = (size_t)graph->elements, devices = (size_t)node->devices;
     if (node->devices > DAGI_NODE_DEVICES || node->queues < (node->devices > 0) || node->queues > MOST_QUEUES - QUEUE_KERNELS)
         return p.run;
@@ -262,13 +315,14 @@ dagi_node_run dagi_node_play(const dagi_node *node, const dagi_node_graph *graph
     p.copies = calloc(n * devices + 1, sizeof *p.copies);
     p.times = dagi_node_times_new();
     /* An element has one task at a time that is no operation. */
-    dagi_heap_item *room = calloc((2 + devices) * n + 2 * devices * MOST_QUEUES, sizeof *room), *next = room;
+    dagi_heap_item *room = calloc((3 + devices) * n + 2 * devices * MOST_QUEUES, sizeof *room), *next = room;
     if (p.all && p.copies && p.times && room) {
         p.ready.items = next;
+        p.told.items = next += n;
         p.events.items = next += n;
         next += n + devices * MOST_QUEUES;
         for (int g = 0; g < node->devices; g++) {
-            p.device[g] = (device){.oldest = NONE, .newest = NONE};
+            p.device[g] = (device){.oldest = NONE, .newest = NONE, .turn = node->queues - 1};
             for (int i = 0; i < MOST_QUEUES; i++)
                 p.device[g].queues[i].first = NONE;
             p.device[g].waiting.items = next;

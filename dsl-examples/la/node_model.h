@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DAGI_NODE_KINDS = 6, DAGI_NODE_DEVICES = 16, DAGI_NODE_HOST = -1, DAGI_NODE_ANY = -2 };
+enum { DAGI_NODE_KINDS = 7, DAGI_NODE_DEVICES = 16, DAGI_NODE_HOST = -1, DAGI_NODE_ANY = -2 };
 
 /* Times are in picoseconds everywhere here: whole numbers, so that nothing depends on the order of sums. */
 typedef struct dagi_node {
@@ -29,6 +29,7 @@ typedef struct dagi_node_task {
     int source[2];              /* elements, -1 = none */
     bool fresh;                 /* what the element had before is not needed */
     int64_t priority;
+    int named;                  /* of those that are ready together lower ones are named first, then elements in order */
     int home;                   /* a device, HOST, or ANY: where it is expected to end first */
     int64_t core;
     int64_t alone, filled;      /* on a device: alone there, and at its highest rate; alone < 0: cores only */

@@ -78,6 +78,8 @@ typedef struct play {
     operation *pool;
     int spare, room;    /* first of the spare operations; how many there are in all */
     dagi_heap ready, events;
+    dagi_heap told;     /* elements whose tasks became ready together; empty in between */
+    int starts;         /* first of the elements whose first tasks wait for nothing and are still to be made */
     int fetches;        /* first of the elements with tasks for cores that lack something on the host */
     int idle, work;     /* workers; tasks that devices have */
     bool managed, failed;

@@ -7,6 +7,7 @@
  */
 #include "check.h"
 #include "columns.h"
+#include "numbers.h"
 
 #include <dag/kernels.h>
 
@@ -116,11 +117,6 @@ static void solve_add(void *to, int64_t i, int64_t j, double re, double im)
     }
 }
 
-static double larger(double a, double b)
-{
-    return b > a || isnan(b) ? b : a;
-}
-
 /* Largest backward errors of the columns in s. */
 static void judge(const struct solve *s, double norm_a, dag_solve_error *error)
 {
@@ -131,15 +127,15 @@ static void judge(const struct solve *s, double norm_a, dag_solve_error *error)
             double b = hypot(s->b[2 * at], s->b[2 * at + 1]);
             double r = hypot(s->b[2 * at] - s->ax[2 * at], s->b[2 * at + 1] - s->ax[2 * at + 1]);
             double scale = s->abs[at] + b;
-            norm_r = larger(norm_r, r);
-            norm_b = larger(norm_b, b);
-            norm_x = larger(norm_x, hypot(s->x[2 * at], s->x[2 * at + 1]));
+            norm_r = dagi_larger(norm_r, r);
+            norm_b = dagi_larger(norm_b, b);
+            norm_x = dagi_larger(norm_x, hypot(s->x[2 * at], s->x[2 * at + 1]));
             if (r != 0)
-                component = larger(component, r / scale);
+                component = dagi_larger(component, r / scale);
         }
         if (norm_r != 0)
-            error->normwise = larger(error->normwise, norm_r / (norm_a * norm_x + norm_b));
-        error->componentwise = larger(error->componentwise, component);
+            error->normwise = dagi_larger(error->normwise, norm_r / (norm_a * norm_x + norm_b));
+        error->componentwise = dagi_larger(error->componentwise, component);
     }
 }
 
@@ -160,7 +156,7 @@ static dag_status solve_chunk(dag_context *ctx, const dag_element_source *A, dag
         return status;
     double norm_a = 0;
     for (int64_t i = 0; i < s->n; i++)
-        norm_a = larger(norm_a, s->rows[i]);
+        norm_a = dagi_larger(norm_a, s->rows[i]);
     judge(s, norm_a, error);
     return DAG_SUCCESS;
 }

@@ -3,7 +3,7 @@
  * to be fastest on this rank's node.
  *
  * For each placement and form that the settings allow tiles of one size are tried first, then some cuts of tiles of all
- * sizes, but for those of Cholesky and products that take half as long again as the best, then the neighbours of the best,
+ * sizes, but for those of Cholesky and products that take twice as long as the best, then the neighbours of the best,
  * until none is better. Two sizes are taken where they gain more than the schedule may err.
  */
 #include "cut.h"
@@ -25,7 +25,7 @@ static const double gain = 0.98; /* of the best uniform size, below which two si
 static const int64_t sizes[] = {64, 96, 128, 192, 256, 320, 384, 448, 512, 576, 640, 768, 896, 1024, 1152, 1280, 1536,
                                 1792, 2048, 2560, 3072, 4096}; /* the first two for the panels of QR */
 static const int64_t widths[] = {32, 64, 96, 128, 160, 192, 256, 320, 384, 512};
-static const struct { int64_t s, b; } coarse[] = {{1, 96}, {2, 96}, {1, 192}, {2, 192}, {4, 192}};
+static const struct { int64_t s, b; } coarse[] = {{1, 96}, {2, 96}, {4, 64}, {1, 192}, {2, 192}, {4, 192}};
 #define COUNT(array) ((int)(sizeof(array) / sizeof(*(array))))
 enum { MOST_TILES = 128, MOST_NARROW = 8 };
 
@@ -111,7 +111,7 @@ static void try_uniform(search *s)
 static void try_coarse(search *s)
 {
     /* a tile that is too wide for panels of QR may be best when it is cut */
-    double most = s->p.routine == DAGI_SPLIT_GEQRF ? DBL_MAX : 1.5 * s->seconds;
+    double most = s->p.routine == DAGI_SPLIT_GEQRF ? DBL_MAX : 2 * s->seconds;
     for (int i = 0; i < (s->of.nb == 0 ? COUNT(sizes) : 1); i++)
         for (int c = 0; c < COUNT(coarse); c++)
             if (s->of.nb > 0 || s->whole[i] <= most)

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMORY = 1024 }; /* times of kernels that are remembered, a power of two */
+enum {
+    MEMORY = 1024, /* times of kernels that are remembered, a power of two */
+    AT_ONCE = 8    /* steps of a product that set out at its beginning (split_gemm.jdf) */
+};
 
 typedef struct known {
     dag_kernel_op op;
@@ -20,8 +23,8 @@ typedef struct piece {
     int32_t height, width;
 } piece;
 
-/* Of tasks of a graph: the classes of its JDF. Each of the last two, on the diagonal and below it. */
-enum { FACTOR, SOLVE, OWN, UPDATE = OWN + 2 };
+/* Of tasks of a graph: the classes of its JDF. OWN and UPDATE each on the diagonal and below it. */
+enum { FACTOR, SOLVE, OWN, UPDATE = OWN + 2, PACK = UPDATE + 2 };
 
 typedef struct graph {
     const dagi_split_machine *machine;
@@ -81,6 +84,14 @@ static void add_kernel(const graph *g, dag_kernel_op op, double muls, dagi_node_
 {
     double flops = (dag_precision_is_complex(g->p->prec) ? 8 : 2) * muls;
     const dag_kernel_call call = {op, g->p->prec, dag_kernel_op_name(op), flops, 0};
+    add_call(g, &call, t);
+}
+
+/* A kernel that passes over so many elements. */
+static void add_pass(const graph *g, dag_kernel_op op, double elements, dagi_node_task *t)
+{
+    const dag_kernel_call call = {op, g->p->prec, dag_kernel_op_name(op), 0,
+                                  elements * (double)dag_precision_size(g->p->prec)};
     add_call(g, &call, t);
 }
 
@@ -147,6 +158,7 @@ static void update(const graph *g, const piece *x, int K, bool whole, int64_t or
 {
     int n = x->col / g->C, own = !whole && K / g->C == n;
     t->kind = own ? OWN : UPDATE;
+    t->named = !own; /* behind columns of the same tile, the diagonal first */
     t->source[0] = whole ? pack_at(g, x->row, K) : at(g, x->row, K);
     t->source[1] = whole ? pack_at(g, n, K) : at(g, n, K);
     double w = x->width, depth = g->all[t->source[0]].width;
@@ -156,6 +168,7 @@ static void update(const graph *g, const piece *x, int K, bool whole, int64_t or
     } else {
         add_kernel(g, DAG_OP_GEMM, (double)x->height * w * depth, t);
         t->kind++;
+        t->named += !own;
     }
     t->priority = (3 * order - 2 * (int64_t)x->col - (whole ? K * g->C + g->C - 1 : K)) * order - x->row;
 }
@@ -167,14 +180,13 @@ static bool pack_task(const graph *g, const piece *x, int c, int64_t order, dagi
         return false;
     int col = x->col * g->C + c;
     *t = task_of(g, col);
+    t->kind = PACK;
+    t->named = 1;
     t->source[0] = at(g, x->row, col);
     t->fresh = c == 0;
     t->priority = (3 * order - 3 * (int64_t)col) * order - x->row;
     const piece *from = &g->all[t->source[0]];
-    double items = (double)from->height * from->width;
-    const dag_kernel_call call = {DAG_OP_LACPY, g->p->prec, dag_kernel_op_name(DAG_OP_LACPY), 0,
-                                  items * (double)dag_precision_size(g->p->prec)};
-    add_call(g, &call, t);
+    add_pass(g, DAG_OP_LACPY, (double)from->height * from->width, t);
     return true;
 }
 
@@ -211,7 +223,18 @@ static void geqrf_pieces(graph *g)
     g->pieces = (int)(next - g->all);
     for (int k = 0; k < panels_of(g); k++)
         *next++ = (piece){0, k, high, (int32_t)g->cut.nb};
+    for (int k = 0; k < panels_of(g); k++)
+        for (int c = 0; c <= g->C; c++) { /* T of each column, and of all */
+            int32_t w = c < g->C ? width_of(&g->cut, g->cut.nb, c) : (int32_t)g->cut.nb;
+            *next++ = (piece){0, k, w, w};
+        }
     g->packs = (int)(next - g->all) - g->pieces;
+}
+
+/* T of column c of panel k; C: of all of it. No task of its own writes it: its readers wait for the column, too. */
+static int triangle_at(const graph *g, int k, int c)
+{
+    return g->pieces + panels_of(g) + k * (g->C + 1) + c;
 }
 
 static int pieces_in(const graph *g, int tile)
@@ -230,7 +253,9 @@ static double rows_from(const graph *g, int k, int c)
 static void reflect(const graph *g, const piece *x, int k, int c, bool whole, dagi_node_task *t)
 {
     t->kind = x->col / g->C == k ? OWN : UPDATE;
+    t->named = 1; /* behind the copy of the column */
     t->source[0] = whole ? g->pieces + k : k * g->C + c;
+    t->source[1] = triangle_at(g, k, whole ? g->C : c);
     double rows = rows_from(g, k, c), depth = g->all[t->source[0]].width, w = x->width;
     depth = depth < rows ? depth : rows;
     add_kernel(g, DAG_OP_GEMQRT_STACK, 2 * rows * w * depth - w * depth * depth / 2, t);
@@ -249,17 +274,21 @@ static bool join_task(const graph *g, const piece *x, int c, dagi_node_task *t)
     if (c == pieces_in(g, k))
         return false;
     *t = task_of(g, k * g->C + c);
+    t->kind = PACK;
     t->source[0] = k * g->C + c;
     t->fresh = c == 0;
     t->priority = g->p->update == DAG_SPLIT_BY_TILE ? 3 * ((int64_t)(g->nt - k) * g->C - c) + 1 : 0;
     double w = g->all[t->source[0]].width, before = (double)c * (double)g->cut.b, rows = rows_from(g, k, c);
-    const dag_kernel_call copy = {DAG_OP_LACPY, g->p->prec, dag_kernel_op_name(DAG_OP_LACPY), 0,
-                                  x->height * w * (double)dag_precision_size(g->p->prec)};
-    add_call(g, &copy, t);
-    add_kernel(g, DAG_OP_TRMM, before * w * w / 2, t);
-    add_kernel(g, DAG_OP_GEMM, before * w * (rows > w ? rows - w : 0), t);
-    add_kernel(g, DAG_OP_TRMM, before * w * before / 2, t);
-    add_kernel(g, DAG_OP_TRMM, before * w * w / 2, t);
+    double all = x->width, rank = w < rows ? w : rows;
+    add_pass(g, DAG_OP_LACPY, c == 0 ? all * all : 0, t); /* that T's tile is kept until all is stored */
+    add_pass(g, DAG_OP_LASET, c == 0 ? all * all : 0, t);
+    add_pass(g, DAG_OP_LACPY, x->height * w, t);
+    add_pass(g, DAG_OP_LACPY, rank * rank, t);
+    add_pass(g, DAG_OP_GEADD, before * rank, t);
+    add_kernel(g, DAG_OP_TRMM, before * rank * rank / 2, t);
+    add_kernel(g, DAG_OP_GEMM, before * rank * (rows - rank), t);
+    add_kernel(g, DAG_OP_TRMM, before * rank * before / 2, t);
+    add_kernel(g, DAG_OP_TRMM, before * rank * rank / 2, t);
     only_on_cores(t);
     return true;
 }
@@ -269,7 +298,7 @@ static bool geqrf_task(const void *arg, int element, int step, dagi_node_task *t
     const graph *g = arg;
     const piece *x = &g->all[element];
     if (element >= g->pieces)
-        return join_task(g, x, step, t);
+        return element < triangle_at(g, 0, 0) && join_task(g, x, step, t);
     bool by_tile = g->p->update == DAG_SPLIT_BY_TILE;
     int tile = x->col / g->C, panel = tile < panels_of(g), left = panel ? tile : panels_of(g);
     int updates = by_tile ? left : left * g->C, own = step - updates; /* column of its own panel */
@@ -299,34 +328,49 @@ static int32_t width_at(const graph *g, int J)
     return width_of(&g->cut, extent(g->p->n, g->cut.nb, J / g->C), J % g->C);
 }
 
-/* Those of C, in the order in which their first tasks become ready: a column of op(B) that sets out finds all rows of
- * op(A), the last one first. Pieces of op(A) and op(B) stand behind them. */
+/* Those of op(A), of op(B), and of C. */
 static void gemm_pieces(graph *g)
 {
     piece *next = g->all;
     int across = (g->nt - 1) * g->C + g->last;
-    for (int J = 0; J < across; J++)
-        for (int m = g->mt - 1; m >= 0; m--)
-            *next++ = (piece){m, J, extent(g->p->m, g->cut.mb, m), width_at(g, J)};
     for (int m = 0; m < g->mt; m++)
         for (int k = 0; k < g->kt; k++)
             *next++ = (piece){m, k, extent(g->p->m, g->cut.mb, m), extent(g->p->k, g->cut.kb, k)};
     for (int k = 0; k < g->kt; k++)
         for (int J = 0; J < across; J++)
             *next++ = (piece){k, J, extent(g->p->k, g->cut.kb, k), width_at(g, J)};
+    for (int J = 0; J < across; J++)
+        for (int m = 0; m < g->mt; m++)
+            *next++ = (piece){m, J, extent(g->p->m, g->cut.mb, m), width_at(g, J)};
     g->pieces = (int)(next - g->all);
+}
+
+/* A piece of op(A) or op(B) sets out; four steps one after the other. Those of later steps are held back until the
+ * product is near them: here they are there. `before`: elements between two of its row or column. */
+static bool set_out(const graph *g, int element, int k, int before, dagi_node_task *t)
+{
+    if (k >= AT_ONCE)
+        return false;
+    *t = (dagi_node_task){.source = {-1, -1}, .home = DAGI_NODE_HOST, .priority = g->kt - k, .named = 1};
+    if (k % 4 != 0)
+        t->source[0] = element - before;
+    return true;
 }
 
 static bool gemm_task(const void *arg, int element, int step, dagi_node_task *t)
 {
     const graph *g = arg;
     const piece *x = &g->all[element];
-    int across = (g->nt - 1) * g->C + g->last, written = g->mt * across;
-    if (element >= written || step >= g->kt)
+    int across = (g->nt - 1) * g->C + g->last, left = g->mt * g->kt, read = left + g->kt * across;
+    if (element < left)
+        return step == 0 && set_out(g, element, x->col, 1, t);
+    if (element < read)
+        return step == 0 && set_out(g, element, x->row, across, t);
+    if (step == g->kt)
         return false;
     *t = task_of(g, x->col);
-    t->source[0] = written + x->row * g->kt + step;
-    t->source[1] = written + g->mt * g->kt + step * across + x->col;
+    t->source[0] = x->row * g->kt + step;
+    t->source[1] = left + step * across + x->col;
     t->priority = g->kt - step;
     add_kernel(g, DAG_OP_GEMM, (double)x->height * x->width * g->all[t->source[0]].width, t);
     return true;

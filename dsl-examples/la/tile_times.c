@@ -50,7 +50,7 @@ typedef struct pool {
 static const double patience = 0.2, least_series = 0.2e-3;
 enum { MOST_ROUNDS = 15 };
 
-#define CALL(x, elem)                                                                              \
+#define CALL(x, elem, ...)                                                                         \
     static void set_diagonal_##x(void *tile, int n, int value)                                     \
     {                                                                                              \
         for (int i = 0; i < n; i++)                                                                \
@@ -70,10 +70,7 @@ enum { MOST_ROUNDS = 15 };
         else                                                                                       \
             (void)dag_tile_##x##potrf(DAG_LOWER, n, C, n);                                         \
     }
-CALL(s, float)
-CALL(d, double)
-CALL(c, dag_scomplex)
-CALL(z, dag_dcomplex)
+DAG_EACH_PRECISION(CALL)
 #undef CALL
 
 typedef void (*set_function)(void *tile, int n, int value);

@@ -31,6 +31,9 @@ static int begins(const dagi_outcore_solve *s)
     return lower == (s->side == DAG_LEFT);
 }
 
+/* Names of the template for one element type, and the heads of its bodies. */
+#define OWN(name) DAG_PRECISION_CAT(name##_, DAG_PRECISION)
+#define BODY(name) static int OWN(name)(struct dag_task *task, const void *scalars, const dag_tile_view *t)
 #define DAG_TEMPLATE "outcore/kernels.inc.c"
 #include <dag/each_precision.h>
 

@@ -17,19 +17,14 @@ int64_t dagi_block_at(const dagi_blocks *b, int64_t i)
     return i > 0 ? before + (b->length - before + 1) / 2 : 0;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t needed(int64_t r, int results, int64_t m, int64_t n, int64_t k)
 {
-    return results * least(m, r) * least(n, r) + 2 * least(k, r) * (least(m, r) + least(n, r));
+    return results * dagi_least(m, r) * dagi_least(n, r) + 2 * dagi_least(k, r) * (dagi_least(m, r) + dagi_least(n, r));
 }
 
 int64_t dagi_block_side(int64_t items, int results, int64_t m, int64_t n, int64_t k)
 {
-    int64_t low = 0, high = least(m > n ? m > k ? m : k : n > k ? n : k, DAGI_LONGEST);
+    int64_t low = 0, high = dagi_least(m > n ? m > k ? m : k : n > k ? n : k, DAGI_LONGEST);
     while (low < high) {
         int64_t r = low + (high - low + 1) / 2;
         if (needed(r, results, m, n, k) <= items)

@@ -23,11 +23,6 @@ static int64_t pieces_of(int64_t length, int64_t side)
     return (length + side - 1) / side;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* What is hidden costs a little, too: copies and kernels wait for each other here and there. */
 static double together(double copied, double computed, double alone)
 {
@@ -85,7 +80,7 @@ void dagi_product_shapes(dagi_shapes *list, int64_t items, int results, int64_t 
 {
     const int64_t side = dagi_block_side(items, results, m, n, k), rows = pieces_of(m, side),
                   cols = pieces_of(n, side);
-    const dagi_block_shape square = {least(m, side), least(n, side), least(k, side), 0, results};
+    const dagi_block_shape square = {dagi_least(m, side), dagi_least(n, side), dagi_least(k, side), 0, results};
     dagi_shapes_add(list, square, cost_of_product(&square, m, n, k));
     for (int64_t i = 1; i <= 2 * rows + 2 && rows <= MOST_PAIRS / cols; i++) {
         for (int64_t j = 1; j <= 2 * cols + 2; j++) {
@@ -95,7 +90,7 @@ void dagi_product_shapes(dagi_shapes *list, int64_t items, int results, int64_t 
             if (left < 2 * (s.m + s.n))
                 continue;
             s.k =
-                pieces_of(k, pieces_of(k, least(k, least(DAGI_LONGEST, left / (2 * (s.m + s.n))))));
+                pieces_of(k, pieces_of(k, dagi_least(k, dagi_least(DAGI_LONGEST, left / (2 * (s.m + s.n))))));
             dagi_shapes_add(list, s, cost_of_product(&s, m, n, k));
         }
     }
@@ -120,7 +115,7 @@ int64_t dagi_triangle_steps(int64_t items, const dagi_block_shape *s, int64_t or
     if (left < 2 * s->m * s->m + 2 * s->n)
         return 0;
     const int64_t before = order - s->m + 1; /* the last block may have a row less */
-    int64_t most = least(wide >= s->m ? wide : least(narrow, s->m), least(before, DAGI_LONGEST));
+    int64_t most = dagi_least(wide >= s->m ? wide : dagi_least(narrow, s->m), dagi_least(before, DAGI_LONGEST));
     return pieces_of(before, pieces_of(before, most));
 }
 
@@ -150,7 +145,7 @@ void dagi_solve_shapes(dagi_shapes *list, int64_t items, int results, int64_t or
 {
     const int64_t side = dagi_block_side(items, results, order, others, order),
                   rows = pieces_of(order, side), cols = pieces_of(others, side);
-    const dagi_block_shape square = {least(order, side), least(others, side), least(order, side), 0,
+    const dagi_block_shape square = {dagi_least(order, side), dagi_least(others, side), dagi_least(order, side), 0,
                                      results};
     dagi_shapes_add(list, square, cost_of_solve(&square, order, others));
     for (int64_t i = 1; i <= 2 * rows + 2 && rows <= MOST_PAIRS / cols; i++) {

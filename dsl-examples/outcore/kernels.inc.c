@@ -1,8 +1,7 @@
 /* The kernels of out-of-core programs for one element type. */
 
 /* Copies what was loaded, so that the register is free for the next LD. */
-static int DAG_PRECISION_CAT(pad_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
-                                                  const dag_tile_view *t)
+BODY(pad)
 {
     (void)scalars;
     FN(dev_geadd)(dag_device_queue_of(task), DAG_NO_TRANS, (int)t[0].m, (int)t[0].n, 1, t[0].ptr,
@@ -10,8 +9,7 @@ static int DAG_PRECISION_CAT(pad_, DAG_PRECISION)(struct dag_task *task, const v
     return 0;
 }
 
-static int DAG_PRECISION_CAT(gemm_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
-                                                   const dag_tile_view *t)
+BODY(gemm)
 {
     const dagi_outcore_product *p = scalars;
     FN(dev_gemm)(dag_device_queue_of(task), p->transa, p->transb, (int)t[2].m, (int)t[2].n,
@@ -20,8 +18,7 @@ static int DAG_PRECISION_CAT(gemm_, DAG_PRECISION)(struct dag_task *task, const 
     return 0;
 }
 
-static int DAG_PRECISION_CAT(scale_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
-                                                    const dag_tile_view *t)
+BODY(scale)
 {
     const dag_dcomplex *beta = scalars;
     FN(dev_geadd)(dag_device_queue_of(task), DAG_NO_TRANS, (int)t->m, (int)t->n, 0, t->ptr,
@@ -29,8 +26,7 @@ static int DAG_PRECISION_CAT(scale_, DAG_PRECISION)(struct dag_task *task, const
     return 0;
 }
 
-static int DAG_PRECISION_CAT(trsm_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
-                                                   const dag_tile_view *t)
+BODY(trsm)
 {
     const dagi_outcore_solve *s = scalars;
     FN(dev_trsm)(dag_device_queue_of(task), s->side, s->uplo, s->trans, s->diag, (int)t[1].m,
@@ -39,8 +35,7 @@ static int DAG_PRECISION_CAT(trsm_, DAG_PRECISION)(struct dag_task *task, const 
 }
 
 /* A copy of a triangle whose squares on the diagonal are inverted. */
-static int DAG_PRECISION_CAT(trtri_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
-                                                    const dag_tile_view *t)
+BODY(trtri)
 {
     const dagi_outcore_solve *s = scalars;
     const int n = (int)t->n, lda = (int)t[0].ld, ldb = (int)t[1].ld;
@@ -54,8 +49,8 @@ static int DAG_PRECISION_CAT(trtri_, DAG_PRECISION)(struct dag_task *task, const
     return 0;
 }
 
-static void DAG_PRECISION_CAT(by_inverse_, DAG_PRECISION)(dag_device_queue *queue, const dagi_outcore_solve *s, int m,
-                                                          int n, const elem_t *A, int lda, elem_t *B, int ldb)
+static void OWN(by_inverse)(dag_device_queue *queue, const dagi_outcore_solve *s, int m, int n, const elem_t *A,
+                            int lda, elem_t *B, int ldb)
 {
     const int left = s->side == DAG_LEFT, order = left ? m : n, half = half_of(order), rest = order - half;
     const elem_t *corner = A + half + (size_t)half * (size_t)lda;
@@ -72,25 +67,22 @@ static void DAG_PRECISION_CAT(by_inverse_, DAG_PRECISION)(dag_device_queue *queu
             FN(dev_gemm)(queue, s->trans, DAG_NO_TRANS, own, n, order - own, -1, beside, lda, known, ldb, 1, x, ldb);
         else if (turn == 1)
             FN(dev_gemm)(queue, DAG_NO_TRANS, s->trans, m, own, order - own, -1, known, ldb, beside, lda, 1, x, ldb);
-        DAG_PRECISION_CAT(by_inverse_, DAG_PRECISION)(queue, s, left ? own : m, left ? n : own, at_first ? A : corner,
-                                                      lda, x, ldb);
+        OWN(by_inverse)(queue, s, left ? own : m, left ? n : own, at_first ? A : corner, lda, x, ldb);
     }
 }
 
-static int DAG_PRECISION_CAT(solve_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
-                                                    const dag_tile_view *t)
+BODY(solve)
 {
     const dagi_outcore_solve *s = scalars;
     dag_device_queue *queue = dag_device_queue_of(task);
     const int m = (int)t[1].m, n = (int)t[1].n, ldb = (int)t[1].ld;
     if (s->alpha != 1)
         FN(dev_geadd)(queue, DAG_NO_TRANS, m, n, 0, t[1].ptr, ldb, DAG_SCALAR(s->alpha), t[1].ptr, ldb);
-    DAG_PRECISION_CAT(by_inverse_, DAG_PRECISION)(queue, s, m, n, t[0].ptr, (int)t[0].ld, t[1].ptr, ldb);
+    OWN(by_inverse)(queue, s, m, n, t[0].ptr, (int)t[0].ld, t[1].ptr, ldb);
     return 0;
 }
 
-static int DAG_PRECISION_CAT(herk_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
-                                                   const dag_tile_view *t)
+BODY(herk)
 {
     const square *s = scalars;
     const int lower = s->uplo == DAG_LOWER;
@@ -100,8 +92,7 @@ static int DAG_PRECISION_CAT(herk_, DAG_PRECISION)(struct dag_task *task, const 
     return 0;
 }
 
-static int DAG_PRECISION_CAT(potrf_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
-                                                    const dag_tile_view *t)
+BODY(potrf)
 {
     const square *s = scalars;
     FN(dev_potrf)(dag_device_queue_of(task), s->uplo, (int)t->n, t->ptr, (int)t->ld,
@@ -111,8 +102,7 @@ static int DAG_PRECISION_CAT(potrf_, DAG_PRECISION)(struct dag_task *task, const
 
 /* ---- on the host, from row `first` of the matrix on ----------------------------------------- */
 
-static int DAG_PRECISION_CAT(panel_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
-                                                    const dag_tile_view *t)
+BODY(panel)
 {
     const dagi_outcore_pivots *p = scalars;
     const int found = FN(getrf)((int)t->m, (int)t->n, t->ptr, (int)t->ld, p->first + 1,
@@ -125,9 +115,7 @@ static int DAG_PRECISION_CAT(panel_, DAG_PRECISION)(struct dag_task *task, const
     return 0;
 }
 
-static int DAG_PRECISION_CAT(panel_nopiv_, DAG_PRECISION)(struct dag_task *task,
-                                                          const void *scalars,
-                                                          const dag_tile_view *t)
+BODY(panel_nopiv)
 {
     const dagi_outcore_pivots *p = scalars;
     const int found = FN(getrf_nopiv)((int)t->m, (int)t->n, t->ptr, (int)t->ld);
@@ -136,8 +124,7 @@ static int DAG_PRECISION_CAT(panel_nopiv_, DAG_PRECISION)(struct dag_task *task,
     return 0;
 }
 
-static int DAG_PRECISION_CAT(swap_, DAG_PRECISION)(struct dag_task *task, const void *scalars,
-                                                   const dag_tile_view *t)
+BODY(swap)
 {
     enum { SOME = 128 };
     const dagi_outcore_pivots *p = scalars;
@@ -151,30 +138,19 @@ static int DAG_PRECISION_CAT(swap_, DAG_PRECISION)(struct dag_task *task, const 
     return 0;
 }
 
-static const dag_devprog_kernel DAG_PRECISION_CAT(kernels_, DAG_PRECISION)[DAGI_OUTCORE_KERNELS] = {
-    [DAGI_OUTCORE_PAD] = {"pad", 2, {DAG_TILE_READ, DAG_TILE_WRITE},
-                          .device = DAG_PRECISION_CAT(pad_, DAG_PRECISION)},
+static const dag_devprog_kernel OWN(kernels)[DAGI_OUTCORE_KERNELS] = {
+    [DAGI_OUTCORE_PAD] = {"pad", 2, {DAG_TILE_READ, DAG_TILE_WRITE}, .device = OWN(pad)},
     [DAGI_OUTCORE_GEMM] = {"gemm", 3, {DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_RW},
-                           .device = DAG_PRECISION_CAT(gemm_, DAG_PRECISION)},
+                           .device = OWN(gemm)},
     [DAGI_OUTCORE_SET] = {"gemm_set", 3, {DAG_TILE_READ, DAG_TILE_READ, DAG_TILE_WRITE},
-                          .device = DAG_PRECISION_CAT(gemm_, DAG_PRECISION)},
-    [DAGI_OUTCORE_SCALE] = {"scale", 1, {DAG_TILE_RW},
-                            .device = DAG_PRECISION_CAT(scale_, DAG_PRECISION)},
-    [DAGI_OUTCORE_ZERO] = {"zero", 1, {DAG_TILE_WRITE},
-                           .device = DAG_PRECISION_CAT(scale_, DAG_PRECISION)},
-    [DAGI_OUTCORE_TRSM] = {"trsm", 2, {DAG_TILE_READ, DAG_TILE_RW},
-                           .device = DAG_PRECISION_CAT(trsm_, DAG_PRECISION)},
-    [DAGI_OUTCORE_TRTRI] = {"trtri", 2, {DAG_TILE_READ, DAG_TILE_WRITE},
-                            .device = DAG_PRECISION_CAT(trtri_, DAG_PRECISION)},
-    [DAGI_OUTCORE_SOLVE] = {"solve", 2, {DAG_TILE_READ, DAG_TILE_RW},
-                            .device = DAG_PRECISION_CAT(solve_, DAG_PRECISION)},
-    [DAGI_OUTCORE_HERK] = {"herk", 2, {DAG_TILE_READ, DAG_TILE_RW},
-                           .device = DAG_PRECISION_CAT(herk_, DAG_PRECISION)},
-    [DAGI_OUTCORE_POTRF] = {"potrf", 2, {DAG_TILE_RW, DAG_TILE_WRITE},
-                            .device = DAG_PRECISION_CAT(potrf_, DAG_PRECISION)},
-    [DAGI_OUTCORE_PANEL] = {"panel", 1, {DAG_TILE_RW},
-                            .host = DAG_PRECISION_CAT(panel_, DAG_PRECISION)},
-    [DAGI_OUTCORE_PANEL_NOPIV] = {"panel_nopiv", 1, {DAG_TILE_RW},
-                                  .host = DAG_PRECISION_CAT(panel_nopiv_, DAG_PRECISION)},
-    [DAGI_OUTCORE_SWAP] = {"swap", 1, {DAG_TILE_RW},
-                           .host = DAG_PRECISION_CAT(swap_, DAG_PRECISION)}};
+                          .device = OWN(gemm)},
+    [DAGI_OUTCORE_SCALE] = {"scale", 1, {DAG_TILE_RW}, .device = OWN(scale)},
+    [DAGI_OUTCORE_ZERO] = {"zero", 1, {DAG_TILE_WRITE}, .device = OWN(scale)},
+    [DAGI_OUTCORE_TRSM] = {"trsm", 2, {DAG_TILE_READ, DAG_TILE_RW}, .device = OWN(trsm)},
+    [DAGI_OUTCORE_TRTRI] = {"trtri", 2, {DAG_TILE_READ, DAG_TILE_WRITE}, .device = OWN(trtri)},
+    [DAGI_OUTCORE_SOLVE] = {"solve", 2, {DAG_TILE_READ, DAG_TILE_RW}, .device = OWN(solve)},
+    [DAGI_OUTCORE_HERK] = {"herk", 2, {DAG_TILE_READ, DAG_TILE_RW}, .device = OWN(herk)},
+    [DAGI_OUTCORE_POTRF] = {"potrf", 2, {DAG_TILE_RW, DAG_TILE_WRITE}, .device = OWN(potrf)},
+    [DAGI_OUTCORE_PANEL] = {"panel", 1, {DAG_TILE_RW}, .host = OWN(panel)},
+    [DAGI_OUTCORE_PANEL_NOPIV] = {"panel_nopiv", 1, {DAG_TILE_RW}, .host = OWN(panel_nopiv)},
+    [DAGI_OUTCORE_SWAP] = {"swap", 1, {DAG_TILE_RW}, .host = OWN(swap)}};

@@ -15,6 +15,7 @@
 #define OUTCORE_OUTCORE_H
 
 #include "la/check.h"
+#include "la/numbers.h"
 
 #include <dag/outcore.h>
 

@@ -82,7 +82,7 @@ dag_status dag_posv_batch(dag_context *ctx, dag_uplo uplo, const dag_batch *A, c
                           int64_t *info);
 
 /** The same for one element type; a batch of another one is DAG_ERR_ARG. */
-#define DAG_BATCH_DECLARE(p, elem)                                                                 \
+#define DAG_BATCH_DECLARE(p, elem, ...)                                                            \
     dag_status dag_##p##potrf_batch(dag_context *ctx, dag_uplo uplo, const dag_batch *A,           \
                                     int64_t *info);                                                \
     dag_status dag_##p##getrf_batch(dag_context *ctx, const dag_batch *A, int64_t *ipiv,           \
@@ -99,10 +99,7 @@ dag_status dag_posv_batch(dag_context *ctx, dag_uplo uplo, const dag_batch *A, c
                                    int64_t stride, const dag_batch *B, int64_t *info);             \
     dag_status dag_##p##posv_batch(dag_context *ctx, dag_uplo uplo, const dag_batch *A,            \
                                    const dag_batch *B, int64_t *info);
-DAG_BATCH_DECLARE(s, float)
-DAG_BATCH_DECLARE(d, double)
-DAG_BATCH_DECLARE(c, dag_scomplex)
-DAG_BATCH_DECLARE(z, dag_dcomplex)
+DAG_EACH_PRECISION(DAG_BATCH_DECLARE)
 #undef DAG_BATCH_DECLARE
 
 DAG_C_END

@@ -217,10 +217,7 @@ dag_taskpool *dag_trsm_new(dag_context *ctx, dag_side side, dag_uplo uplo, dag_t
                              dag_matrix *A, real beta, dag_matrix *C);                             \
     dag_status dag_##p##her2k(dag_context *ctx, dag_uplo uplo, dag_trans trans, elem alpha,        \
                               dag_matrix *A, dag_matrix *B, real beta, dag_matrix *C);
-DAG_BLAS3_DECLARE(s, float, float)
-DAG_BLAS3_DECLARE(d, double, double)
-DAG_BLAS3_DECLARE(c, dag_scomplex, float)
-DAG_BLAS3_DECLARE(z, dag_dcomplex, double)
+DAG_EACH_PRECISION(DAG_BLAS3_DECLARE)
 DAG_BLAS3_DECLARE_HERMITIAN(c, dag_scomplex, float)
 DAG_BLAS3_DECLARE_HERMITIAN(z, dag_dcomplex, double)
 #undef DAG_BLAS3_DECLARE

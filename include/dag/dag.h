@@ -340,6 +340,7 @@ typedef struct dag_device_stats {
     int64_t saves;      /**< copies to the host: results, and what others needed */
     int64_t renames;    /**< data copied because a writer did not hold the only reference */
     int64_t retries;    /**< tasks that had to be tried again */
+    int64_t batched;    /**< tasks whose kernels were launched together with those of others */
     int64_t largest_task; /**< bytes of its memory, workspace included, that the most demanding task
                                needs of all that devices could have run: with less `memory` that task
                                went to a core */

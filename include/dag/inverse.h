@@ -58,7 +58,7 @@ dag_status dag_getri_bounds(dag_context *ctx, dag_matrix *A, dag_matrix *X, doub
 dag_status dag_potri_bounds(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *X,
                             double *error);
 
-#define DAG_INVERSE_DECLARE(p)                                                                     \
+#define DAG_INVERSE_DECLARE(p, ...)                                                                \
     dag_status dag_##p##trtri(dag_context *ctx, dag_uplo uplo, dag_diag diag, dag_matrix *A,       \
                               int64_t *info);                                                      \
     dag_status dag_##p##lauum(dag_context *ctx, dag_uplo uplo, dag_matrix *A);                     \
@@ -69,10 +69,7 @@ dag_status dag_potri_bounds(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_
                                      double *error);                                               \
     dag_status dag_##p##potri_bounds(dag_context *ctx, dag_uplo uplo, dag_matrix *A,               \
                                      dag_matrix *X, double *error);
-DAG_INVERSE_DECLARE(s)
-DAG_INVERSE_DECLARE(d)
-DAG_INVERSE_DECLARE(c)
-DAG_INVERSE_DECLARE(z)
+DAG_EACH_PRECISION(DAG_INVERSE_DECLARE)
 #undef DAG_INVERSE_DECLARE
 
 DAG_C_END

@@ -25,7 +25,7 @@
 #include <dag/matrix.h>
 #include <dag/types.h>
 
-#define DAG_JDF_ABI 6
+#define DAG_JDF_ABI 7
 /** Most parameters plus derived locals of a class, and most flows. */
 #define DAG_MAX_LOCALS 24
 #define DAG_MAX_FLOWS 24
@@ -107,6 +107,8 @@ typedef struct dag_body {
     /** NULL, or the bytes of workspace on the device. Called when all flows are bound, on any thread
      *  and any number of times: it reads the shapes of flows, and of their content nothing. */
     size_t (*workspace[4])(struct dag_task *task, const void *globals);
+    /** NULL, or nonzero = this task's kernels may be launched together with those of others. */
+    int (*batch)(const void *globals, const int32_t *locals);
 } dag_body;
 
 /* ---- edges ------------------------------------------------------------------------------ */

@@ -54,6 +54,26 @@ int dag_device_moves_rows(const void *globals, const int32_t *locals);
  *  are counted for LAPACK; the runtime asks behind each body. */
 double dag_kernels_launched_flops(void);
 
+/**
+ * @name Kernels of several tasks in one launch
+ * For the runtime, where bodies have the property `batch`. Between begin and end dev_gemm and dev_trsm of this
+ * thread are kept instead of launched. Tasks are told apart by dag_kernels_gather_task(), before each but the
+ * first; they are independent of each other, the calls of one come in its order. So calls number i of all tasks
+ * that have one form (kernel, precision, shape, factors) become one launch, those of number i + 1 the next.
+ * Before anything else is enqueued (`pass`, which the other kernels do by themselves) what the task has in front
+ * of it is launched.
+ */
+/**@{*/
+/** Nonzero: begun, for up to `tasks` tasks, all in this queue; 0: there is no memory for it. */
+int dag_kernels_gather_begin(dag_device_queue *queue, int tasks);
+void dag_kernels_gather_task(void);
+/** The task enqueues something by itself; with `rest` it may do so from now on, and nothing more of it is kept.
+ *  Nothing outside of begin and end. */
+void dag_kernels_gather_pass(int rest);
+/** Launch what is kept, or with launch = 0 forget it. Nonzero: something was enqueued before already. */
+int dag_kernels_gather_end(int launch);
+/**@}*/
+
 DAG_C_END
 
 #endif /* DAG_KERNELS_DEVICE_H */

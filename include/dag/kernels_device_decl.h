@@ -38,6 +38,19 @@ void FN(dev_syrk)(dag_device_queue *queue, dag_uplo uplo, dag_trans trans, int n
 void FN(dev_gemm)(dag_device_queue *queue, dag_trans transa, dag_trans transb, int m, int n, int k,
                    elem_t alpha, const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta,
                    elem_t *C, int ldc);
+
+/**
+ * Products, or solves, of one shape, with operands of their own: dev_gemm and dev_trsm of A[i], B[i], C[i] for
+ * i < count, in one launch where the kind of devices can. The arrays are on the host and read by the call. No
+ * result may overlap another one, nor an operand of another one.
+ */
+void FN(dev_gemm_batch)(dag_device_queue *queue, dag_trans transa, dag_trans transb, int m, int n, int k,
+                         elem_t alpha, const elem_t *const *A, int lda, const elem_t *const *B, int ldb,
+                         elem_t beta, elem_t *const *C, int ldc, int count);
+void FN(dev_trsm_batch)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,
+                         dag_diag diag, int m, int n, elem_t alpha, const elem_t *const *A, int lda,
+                         elem_t *const *B, int ldb, int count);
+
 void FN(dev_hemm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, int m, int n, elem_t alpha,
                    const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C,
                    int ldc);

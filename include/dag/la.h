@@ -142,7 +142,7 @@ dag_taskpool *dag_potrs_new(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_
 dag_status dag_posv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B, int64_t *info);
 
 /** The same for one element type; a matrix of another one is DAG_ERR_ARG. */
-#define DAG_LA_DECLARE(p)                                                                          \
+#define DAG_LA_DECLARE(p, ...)                                                                     \
     dag_status dag_##p##potrf(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info);      \
     dag_taskpool *dag_##p##potrf_new(dag_context *ctx, dag_uplo uplo, dag_matrix *A);              \
     dag_status dag_##p##potrs(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B);      \
@@ -150,10 +150,7 @@ dag_status dag_posv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *
                                      dag_matrix *B);                                               \
     dag_status dag_##p##posv(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix *B,        \
                              int64_t *info);
-DAG_LA_DECLARE(s)
-DAG_LA_DECLARE(d)
-DAG_LA_DECLARE(c)
-DAG_LA_DECLARE(z)
+DAG_EACH_PRECISION(DAG_LA_DECLARE)
 #undef DAG_LA_DECLARE
 
 /* ---- test matrices ----------------------------------------------------------------------- */

@@ -109,17 +109,14 @@ dag_status dag_getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info);
 dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *ipiv,
                      int backward);
 
-#define DAG_LU_DECLARE(p)                                                                          \
+#define DAG_LU_DECLARE(p, ...)                                                                     \
     dag_status dag_##p##getrf(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int64_t *info);      \
     dag_status dag_##p##getrf_nopiv(dag_context *ctx, dag_matrix *A, int64_t *info);               \
     dag_status dag_##p##getrs(dag_context *ctx, dag_trans trans, dag_matrix *A,                    \
                               const int64_t *ipiv, dag_matrix *B);                                 \
     dag_status dag_##p##gesv(dag_context *ctx, dag_matrix *A, int64_t *ipiv, dag_matrix *B,        \
                              int64_t *info);
-DAG_LU_DECLARE(s)
-DAG_LU_DECLARE(d)
-DAG_LU_DECLARE(c)
-DAG_LU_DECLARE(z)
+DAG_EACH_PRECISION(DAG_LU_DECLARE)
 #undef DAG_LU_DECLARE
 
 DAG_C_END

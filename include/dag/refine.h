@@ -109,7 +109,7 @@ dag_status dag_gecon(dag_context *ctx, dag_norm norm, dag_matrix *F, const int64
  *  the one-norm, of dag_lanhe(). */
 dag_status dag_pocon(dag_context *ctx, dag_uplo uplo, dag_matrix *F, double anorm, double *rcond);
 
-#define DAG_REFINE_DECLARE(p)                                                                      \
+#define DAG_REFINE_DECLARE(p, ...)                                                                 \
     dag_status dag_##p##gerfs(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *F,     \
                               const int64_t *ipiv, dag_matrix *B, dag_matrix *X, double *ferr,     \
                               double *berr);                                                       \
@@ -125,10 +125,7 @@ dag_status dag_pocon(dag_context *ctx, dag_uplo uplo, dag_matrix *F, double anor
                               double anorm, double *rcond);                                        \
     dag_status dag_##p##pocon(dag_context *ctx, dag_uplo uplo, dag_matrix *F, double anorm,        \
                               double *rcond);
-DAG_REFINE_DECLARE(s)
-DAG_REFINE_DECLARE(d)
-DAG_REFINE_DECLARE(c)
-DAG_REFINE_DECLARE(z)
+DAG_EACH_PRECISION(DAG_REFINE_DECLARE)
 #undef DAG_REFINE_DECLARE
 
 DAG_C_END

@@ -134,4 +134,11 @@ static inline bool dag_region_disjoint(dag_region a, dag_region b)
     return ((unsigned)a & (unsigned)b) == 0;
 }
 
+/** X(letter, element type, type of real parts) for each dag_precision. */
+#define DAG_EACH_PRECISION(X)                                                                      \
+    X(s, float, float)                                                                             \
+    X(d, double, double)                                                                           \
+    X(c, dag_scomplex, float)                                                                      \
+    X(z, dag_dcomplex, double)
+
 #endif /* DAG_TYPES_H */

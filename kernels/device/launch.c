@@ -6,9 +6,11 @@
 #include <dag/kernels_device.h>
 
 #include "cuda/own.h"
+#include "gather.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define KIND_NAME(NAME, number, name, file, kernels) [number] = #NAME,
 static const char *const kind_names[DAG_DEVICE_KIND_COUNT] = {DAG_DEVICE_KINDS(KIND_NAME)};
@@ -18,6 +20,7 @@ static const char *const kind_names[DAG_DEVICE_KIND_COUNT] = {DAG_DEVICE_KINDS(K
 static dag_kernel_fn kernel_of(dag_kernel_op op, dag_precision precision, dag_device_kind kind)
 {
     const dag_kernel *kernel = dag_kernel_find(op, precision, kind);
+    dag_kernels_gather_pass(0);
     if (kernel == NULL) {
         fprintf(stderr, "dag: there is no kernel for %s devices for %s in precision %c; call it from "
                 "a body for devices only\n", kind_names[kind], dag_kernel_op_name(op),
@@ -33,6 +36,12 @@ static bool loaded(dag_device_kind kind, dag_precision precision)
     return kind != DAG_HOST && dag_kernel_find(DAG_OP_GEMM, precision, kind) != NULL;
 }
 
+/* A kind may do without kernels for several products at once. */
+static bool has_batches(dag_device_queue *queue, dag_kernel_op op, dag_precision precision)
+{
+    return dag_kernel_find(op, precision, dag_device_queue_kind(queue)) != NULL;
+}
+
 /* What this thread has launched since dag_kernels_launched_flops(). */
 static _Thread_local double launched_flops;
 
@@ -43,12 +52,17 @@ double dag_kernels_launched_flops(void)
     return flops;
 }
 
+void dagi_launched_before(double flops)
+{
+    launched_flops = flops;
+}
+
 /* Multiplications and additions of a kernel, as they are counted for LAPACK. */
-static void count(double muls, double adds, int pairs)
+static void count_flops(double muls, double adds, int pairs)
 {
     launched_flops += pairs ? 6 * muls + 2 * adds : muls + adds;
 }
-#define COUNT(...) count(__VA_ARGS__, DAG_COMPLEX)
+#define COUNT(...) count_flops(__VA_ARGS__, DAG_COMPLEX)
 
 /* The order of a triangular or symmetric factor, and the other dimension of what it is applied to. */
 static double order_of(dag_side side, int m, int n)
@@ -90,6 +104,12 @@ size_t dag_device_laswp_bytes(int64_t count)
 /* The kernel that stands behind FN(name) for this queue. */
 #define KERNEL(op, name, queue)                                                                    \
     ((__typeof__(&FN(name)))kernel_of(op, DAG_PREC, dag_device_queue_kind(queue)))
+
+/* Products of nothing launch nothing. */
+static bool keeps(dag_device_queue *queue, int m, int n)
+{
+    return dagi_gathers(queue) && m > 0 && n > 0;
+}
 
 #define DAG_TEMPLATE "device/launch.inc.c"
 #include <dag/each_precision.h>

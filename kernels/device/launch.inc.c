@@ -26,6 +26,13 @@ void FN(dev_trsm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_tra
 {
     COUNT(order_of(side, m, n) * (order_of(side, m, n) + 1) / 2 * others_of(side, m, n),
           order_of(side, m, n) * (order_of(side, m, n) - 1) / 2 * others_of(side, m, n));
+    if (keeps(queue, m, n)) {
+        dagi_gathered g = {.form = {DAG_OP_TRSM, DAG_PREC, 0, {side, uplo, trans, diag}, m, n, 0, lda, 0, ldb, {0}, {0}},
+                           .A = A, .C = B};
+        memcpy(g.form.alpha, &alpha, sizeof alpha);
+        dagi_gather(&g);
+        return;
+    }
     KERNEL(DAG_OP_TRSM, dev_trsm, queue)(queue, side, uplo, trans, diag, m, n, alpha, A, lda, B, ldb);
 }
 
@@ -64,8 +71,45 @@ void FN(dev_gemm)(dag_device_queue *queue, dag_trans transa, dag_trans transb, i
                    elem_t *C, int ldc)
 {
     COUNT((double)m * n * k, (double)m * n * k);
+    if (keeps(queue, m, n)) {
+        dagi_gathered g = {.form = {DAG_OP_GEMM, DAG_PREC, 0, {transa, transb}, m, n, k, lda, ldb, ldc, {0}, {0}},
+                           .A = A, .B = B, .C = C};
+        memcpy(g.form.alpha, &alpha, sizeof alpha);
+        memcpy(g.form.beta, &beta, sizeof beta);
+        dagi_gather(&g);
+        return;
+    }
     KERNEL(DAG_OP_GEMM, dev_gemm, queue)(queue, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C,
                                    ldc);
+}
+
+void FN(dev_gemm_batch)(dag_device_queue *queue, dag_trans transa, dag_trans transb, int m, int n, int k,
+                         elem_t alpha, const elem_t *const *A, int lda, const elem_t *const *B, int ldb,
+                         elem_t beta, elem_t *const *C, int ldc, int count)
+{
+    if (count > 1 && has_batches(queue, DAG_OP_GEMM_BATCH, DAG_PREC)) {
+        COUNT((double)m * n * k * count, (double)m * n * k * count);
+        KERNEL(DAG_OP_GEMM_BATCH, dev_gemm_batch, queue)(queue, transa, transb, m, n, k, alpha, A, lda, B, ldb,
+                                                   beta, C, ldc, count);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        FN(dev_gemm)(queue, transa, transb, m, n, k, alpha, A[i], lda, B[i], ldb, beta, C[i], ldc);
+}
+
+void FN(dev_trsm_batch)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,
+                         dag_diag diag, int m, int n, elem_t alpha, const elem_t *const *A, int lda,
+                         elem_t *const *B, int ldb, int count)
+{
+    double order = order_of(side, m, n), others = others_of(side, m, n);
+    if (count > 1 && has_batches(queue, DAG_OP_TRSM_BATCH, DAG_PREC)) {
+        COUNT(order * (order + 1) / 2 * others * count, order * (order - 1) / 2 * others * count);
+        KERNEL(DAG_OP_TRSM_BATCH, dev_trsm_batch, queue)(queue, side, uplo, trans, diag, m, n, alpha, A, lda, B,
+                                                   ldb, count);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        FN(dev_trsm)(queue, side, uplo, trans, diag, m, n, alpha, A[i], lda, B[i], ldb);
 }
 
 void FN(dev_hemm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, int m, int n,

@@ -83,6 +83,7 @@ typedef struct dagi_settings {
     int64_t gpus;      /* -1 all that are there, 0 none, n exactly n */
     int64_t device_contexts; /* contexts that share the memory of devices */
     int64_t device_streams; /* queues for kernels of each device */
+    int64_t device_batch; /* tasks whose kernels are launched together, at most */
     char device_policy[16]; /* how a device is chosen */
     char device_backend[64]; /* kinds of devices, or "auto" */
     char core_share[16];   /* of what cores and devices can run, the cores' part */
@@ -124,6 +125,12 @@ struct dag_context {
     int simulated;      /* 1: ranks, time and content are played, see sim/ */
     int modelled;       /* 1: kernels compute nothing, so elements have no content; also if simulated */
     int device_sharing; /* ranks of this node that use the same devices, wherever they are bound */
+    /* Values of pools with nothing but matrices lie here, all of them, and nobody copies what is there: `modelled`, on ranks
+     * that really run. bytes = 0: values have memory. */
+    struct {
+        char *at;
+        size_t bytes;
+    } nowhere;
     dagi_settings settings;
     struct dag_config *config; /* values with their origin, for dag_setting_get() */
     struct dagi_topology *topology;
@@ -240,6 +247,13 @@ static inline void dagi_count_one(_Atomic int64_t *count)
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
                           memory_order_relaxed);
 #endif
+}
+
+/* The same for more. */
+static inline void dagi_count(_Atomic int64_t *counter, int64_t by)
+{
+    int64_t now = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, now + by, memory_order_relaxed);
 }
 
 /* Random numbers of this worker: a stream that depends on (seed, rank, worker) only. */

@@ -133,6 +133,8 @@ static const setting table[] = {
      "file of the library for devices of a kind, as opencl=FILE; else looked for beside this library"},
     {"device_streams", KIND_COUNT, FIELD(device_streams), "4", 2, 16, NULL,
      "queues for kernels of each device, of which the first is for urgent tasks"},
+    {"device_batch", KIND_COUNT, FIELD(device_batch), "16", 1, 64, NULL,
+     "tasks with bodies of the property batch whose kernels are launched together, at most; 1: none are"},
     {"gpu_mpi", KIND_CHOICE, FIELD(gpu_mpi), "auto", 0, 0, gpu_mpi_choices,
      "MPI reads memory of devices itself: auto (where it says so and a test at start proves it), "
      "off, on (or the start fails), force (as on, without asking MPI)"},

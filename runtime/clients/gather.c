@@ -10,7 +10,7 @@
  */
 #include <dag/matrix.h>
 
-#include "../task/task.h"
+#include "given.h"
 
 #include <inttypes.h>
 
@@ -119,28 +119,23 @@ static int64_t one_input(const void *globals, const int32_t *locals)
 
 /* ---- tasks ------------------------------------------------------------------------------- */
 
-static const int32_t *params_of(struct dag_task *task)
-{
-    return (const int32_t *)(dag_task_flows(task) + 1);
-}
-
 static void bind_tile(struct dag_task *task, const void *globals)
 {
-    const int32_t *t = params_of(task);
+    const int32_t *t = dagi_task_locals(task);
     (void)globals;
     dag_bind_memory(task, 0, 0, (const int64_t[2]){t[0], t[1]});
 }
 
 static void bind_fresh(struct dag_task *task, const void *globals)
 {
-    const int32_t *t = params_of(task);
+    const int32_t *t = dagi_task_locals(task);
     (void)globals;
     dag_bind_new_like(task, 0, 0, (const int64_t[2]){t[0], t[1]}, 0);
 }
 
 static void store_tile(struct dag_task *task, const void *globals)
 {
-    const int32_t *t = params_of(task);
+    const int32_t *t = dagi_task_locals(task);
     (void)globals;
     dag_store(task, 0, 0, (const int64_t[2]){t[0], t[1]}, DAG_REGION_FULL);
 }
@@ -156,22 +151,15 @@ static dag_value full_view(const struct globals *g, const int32_t *t)
 
 static int body_to_full(struct dag_task *task, const void *globals)
 {
-    dag_value view = full_view(globals, params_of(task));
+    dag_value view = full_view(globals, dagi_task_locals(task));
     dagi_copy_region(&view, dag_task_flows(task)[0], DAG_REGION_FULL);
     return DAG_BODY_DONE;
 }
 
 static int body_from_full(struct dag_task *task, const void *globals)
 {
-    const dag_value view = full_view(globals, params_of(task));
+    const dag_value view = full_view(globals, dagi_task_locals(task));
     dagi_copy_region(dag_task_flows(task)[0], &view, DAG_REGION_FULL);
-    return DAG_BODY_DONE;
-}
-
-static int body_nothing(struct dag_task *task, const void *globals)
-{
-    (void)task;
-    (void)globals;
     return DAG_BODY_DONE;
 }
 
@@ -185,7 +173,7 @@ static const dag_flow read_flow[] = {{"X", DAG_READ, __LINE__}};
 static const dag_flow write_flow[] = {{"X", DAG_WRITE, __LINE__}};
 static const dag_body to_full = {.fn = {body_to_full}};
 static const dag_body from_full = {.fn = {body_from_full}};
-static const dag_body nothing = {.fn = {body_nothing}};
+static const dag_body nothing = {.fn = {dagi_nothing}};
 
 #define TILE_CLASS(NAME, ID)                                                                       \
     .name = NAME, .id = ID, .line = __LINE__, .nparams = 2, .nlocals = 2, .ndata = 1, .nflows = 1, \

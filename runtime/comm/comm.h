@@ -78,6 +78,8 @@ int dagi_comm_can_sleep(const struct dagi_worker *w);
 int dagi_comm_sleep(struct dagi_worker *w, uint64_t idle, bool (*stay)(struct dagi_worker *w));
 /* 1: sleep there means to block in the engine until a message comes; there may be one worker only. */
 int dagi_comm_blocks(const dag_context *ctx);
+/* Addresses from which and to which nothing is copied that is sent; NULL = there are none. */
+char *dagi_comm_nowhere(const dag_context *ctx, size_t *bytes);
 /* Wake whoever sleeps there. Any thread. */
 void dagi_comm_rouse(dag_context *ctx);
 /* Where the ranks of this node count those of them that compute; NULL where they share no memory. */

@@ -244,6 +244,13 @@ int dagi_comm_blocks(const dag_context *ctx)
     return ctx->size > 1 && dagi_comm_of(ctx)->engine->ops->wait != NULL;
 }
 
+char *dagi_comm_nowhere(const dag_context *ctx, size_t *bytes)
+{
+    const dagi_engine *e = dagi_comm_of(ctx)->engine;
+    *bytes = e->nowhere_bytes;
+    return e->nowhere;
+}
+
 int dagi_comm_sleep(struct dagi_worker *w, uint64_t idle, bool (*stay)(struct dagi_worker *w))
 {
     dagi_comm *c = dagi_comm_of(w->ctx);

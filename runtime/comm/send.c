@@ -242,12 +242,6 @@ static dagi_pool_comm *pool_comm_of(const dagi_send *s)
     return dagi_pool(s->pool)->comm;
 }
 
-static void add(_Atomic int64_t *counter, int64_t bytes)
-{
-    int64_t now = atomic_load_explicit(counter, memory_order_relaxed);
-    atomic_store_explicit(counter, now + bytes, memory_order_relaxed);
-}
-
 /* What was to leave from a device that has been lost since has nothing but its size left. Looked at
  * once, before the message says whether it is poisoned: its transfers do as that says. */
 static void fail_lost(dagi_send *s)
@@ -287,9 +281,9 @@ void dagi_send_segment(dagi_comm *c, dagi_send *s, int dest, uint32_t tag, int c
     if (s->pool)
         dagi_pool_sent(s->pool, 0, bytes);
     if (s->cargo[cargo].departure && !s->cargo[cargo].lost)
-        add(&c->direct.bytes, bytes);
+        dagi_count(&c->direct.bytes, bytes);
     else if (s->cargo[cargo].staged)
-        add(&c->direct.staged, bytes);
+        dagi_count(&c->direct.staged, bytes);
     c->engine->ops->send(c->engine, dest, tag, &v, on_sent, s);
 }
 
@@ -369,7 +363,7 @@ static int try_message(dagi_comm *c, dagi_send *s, int32_t first, int32_t count)
     e->ops->am_send(e);
     if (s->pool)
         dagi_pool_sent(s->pool, 1, (int64_t)payload);
-    add(&c->direct.staged, half == DAGI_TREE_SECOND ? 0 : s->staged);
+    dagi_count(&c->direct.staged, half == DAGI_TREE_SECOND ? 0 : s->staged);
     if (s->arrival && s->bulk)
         open_child(c, s->arrival, first, tag);
     else if (transfers)

@@ -321,7 +321,10 @@ static dag_status model_kernels(dag_context *ctx, char *why, size_t size)
         snprintf(why, size, "under SimGrid a rank has one worker: set threads = 1");
         return DAG_ERR_UNSUPPORTED;
     }
-    return ctx->settings.machine[0] ? dagi_sim_time_kernels(ctx, why, size) : DAG_SUCCESS;
+    if (!ctx->settings.machine[0])
+        return DAG_SUCCESS;
+    ctx->nowhere.at = dagi_comm_nowhere(ctx, &ctx->nowhere.bytes);
+    return dagi_sim_time_kernels(ctx, why, size);
 }
 
 /* 0 = a worker per core of its share. */

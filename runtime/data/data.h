@@ -22,7 +22,8 @@ enum dagi_value_flags {
     DAGI_VALUE_RESIDENT =
         64,                 /* of a resident collection: outlives its holders, device/resident.h */
     DAGI_VALUE_COPIED = 128, /* has a record of copies; said of those that are not resident */
-    DAGI_VALUE_PART = 256    /* of this version other ranks get some rows, see dagi_value_sent() */
+    DAGI_VALUE_PART = 256,   /* of this version other ranks get some rows, see dagi_value_sent() */
+    DAGI_VALUE_NOWHERE = 512 /* its content is of no account: ctx->nowhere */
 };
 
 /* A store that waits: for the last holder of the element's home value (INPLACE) or for the local
@@ -59,6 +60,15 @@ typedef struct dagi_value {
     struct dagi_value *next;            /* bucket of the table, or free list */
     struct dagi_put_off *waiting;       /* TRACKED: stores to this element, latest first */
 } dagi_value;
+
+static inline dagi_value *dagi_value_of(dag_value *v)
+{
+    return (dagi_value *)(void *)v;
+}
+static inline size_t dagi_value_bytes(const dag_value *v)
+{
+    return (size_t)v->m * (size_t)v->n * v->elem;
+}
 
 /* Port: who is told when a value that may live elsewhere too has no holder any more. device/ fills it
  * (ctx->keeper), before there are such values; flags say which of the two is asked. */
@@ -123,10 +133,15 @@ void dagi_value_send_rows(dag_value *v, int64_t first, int64_t count);
 static inline dag_value dagi_value_sent(const dag_value *value)
 {
     const dagi_value *v = (const dagi_value *)value;
+    uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
     dag_value sent = *value;
-    if (atomic_load_explicit(&v->flags, memory_order_relaxed) & DAGI_VALUE_PART) {
+    if (flags & DAGI_VALUE_PART) {
         sent.ptr = (char *)sent.ptr + (size_t)v->rows.first * sent.elem;
         sent.m = v->rows.count;
+    }
+    if (flags & DAGI_VALUE_NOWHERE) { /* at home it has the address of its element */
+        sent.ptr = v->pool->ctx->nowhere.at;
+        sent.ld = sent.m > 0 ? sent.m : 1;
     }
     return sent;
 }
@@ -151,6 +166,12 @@ static inline bool dagi_value_plainly_in_place(const dag_value *value)
 dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *v, int *renamed);
 /* Copy the region of src to dst (same shape or dst at least as large). */
 void dagi_copy_region(dag_value *dst, const dag_value *src, dag_region region);
+/* The same of a value of a pool, unless its content is of no account. */
+static inline void dagi_value_copy(dag_value *dst, const dag_value *value, dag_region region)
+{
+    if (!(atomic_load_explicit(&((const dagi_value *)value)->flags, memory_order_relaxed) & DAGI_VALUE_NOWHERE))
+        dagi_copy_region(dst, value, region);
+}
 
 /* ---- what a pool knows of its collections ------------------------------------------------ */
 

@@ -63,6 +63,9 @@ dag_collection *dagi_data_slot(const dagi_pool_data *data, int slot)
 void dagi_data_name_matrix(dagi_pool_data *data, int slot, const dag_matrix *matrix)
 {
     data->slot[slot].matrix = matrix;
+    data->matrices = 1;
+    for (int i = 0; i < data->program->nslots; i++)
+        data->matrices &= data->slot[i].matrix != NULL;
 }
 
 const dag_matrix *dagi_data_matrix(const dagi_pool_data *data, int slot)
@@ -76,12 +79,6 @@ void dagi_data_name_residence(dagi_pool_data *data, int slot, struct dagi_reside
 }
 
 /* ---- the table -------------------------------------------------------------------------- */
-
-static uint64_t hash_of(const void *ptr)
-{
-    uint64_t h = (uint64_t)(uintptr_t)ptr * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 32;
-}
 
 static struct dagi_data_shard *shard_of(dagi_pool_data *data, uint64_t hash)
 {
@@ -105,7 +102,7 @@ static int shard_grow(struct dagi_data_shard *s)
         return s->nbuckets == 0;
     for (size_t i = 0; i < s->nbuckets; i++)
         for (dagi_value *v = s->bucket[i], *next; v != NULL; v = next) {
-            dagi_value **b = bucket_of(&bigger, hash_of(v->v.ptr));
+            dagi_value **b = bucket_of(&bigger, dagi_hash_of(v->v.ptr));
             next = v->next;
             v->next = *b;
             *b = v;
@@ -130,7 +127,7 @@ static int enter(struct dagi_data_shard *s, uint64_t hash, dagi_value *v)
 
 int dagi_table_enter(dagi_pool_data *data, dagi_value *v)
 {
-    uint64_t hash = hash_of(v->v.ptr);
+    uint64_t hash = dagi_hash_of(v->v.ptr);
     struct dagi_data_shard *s = shard_of(data, hash);
     pthread_mutex_lock(&s->lock);
     int failed = enter(s, hash, v);
@@ -152,7 +149,7 @@ dagi_put_off *dagi_put_off_reversed(dagi_put_off *s)
 
 dagi_put_off *dagi_table_leave(dagi_pool_data *data, dagi_value *v)
 {
-    uint64_t hash = hash_of(v->v.ptr);
+    uint64_t hash = dagi_hash_of(v->v.ptr);
     struct dagi_data_shard *s = shard_of(data, hash);
     pthread_mutex_lock(&s->lock);
     assert(s->count > s->kept && atomic_load(&v->refs) == 0);
@@ -173,7 +170,7 @@ dagi_put_off *dagi_table_leave(dagi_pool_data *data, dagi_value *v)
 
 int dagi_table_leave_idle(dagi_pool_data *data, dagi_value *v)
 {
-    uint64_t hash = hash_of(v->v.ptr);
+    uint64_t hash = dagi_hash_of(v->v.ptr);
     struct dagi_data_shard *s = shard_of(data, hash);
     pthread_mutex_lock(&s->lock);
     int idle = v->waiting == NULL;
@@ -190,7 +187,7 @@ int dagi_table_leave_idle(dagi_pool_data *data, dagi_value *v)
 
 int dagi_table_covered(dagi_pool_data *data, const dagi_value *v)
 {
-    struct dagi_data_shard *s = shard_of(data, hash_of(v->v.ptr));
+    struct dagi_data_shard *s = shard_of(data, dagi_hash_of(v->v.ptr));
     pthread_mutex_lock(&s->lock);
     int covered = dagi_put_off_covers(v->waiting, &v->v);
     pthread_mutex_unlock(&s->lock);
@@ -213,7 +210,7 @@ static dagi_value *find(struct dagi_data_shard *s, uint64_t hash, const void *pt
 
 int dagi_table_waits(dagi_pool_data *data, const dag_element *e)
 {
-    uint64_t hash = hash_of(e->ptr);
+    uint64_t hash = dagi_hash_of(e->ptr);
     struct dagi_data_shard *s = shard_of(data, hash);
     pthread_mutex_lock(&s->lock);
     const dagi_value *v = find(s, hash, e->ptr);
@@ -224,7 +221,7 @@ int dagi_table_waits(dagi_pool_data *data, const dag_element *e)
 
 int dagi_table_wait(dagi_pool_data *data, const dag_element *e, dagi_put_off *store)
 {
-    uint64_t hash = hash_of(e->ptr);
+    uint64_t hash = dagi_hash_of(e->ptr);
     struct dagi_data_shard *s = shard_of(data, hash);
     pthread_mutex_lock(&s->lock);
     dagi_value *v = find(s, hash, e->ptr);
@@ -244,7 +241,7 @@ static const char *check_shard(const dag_taskpool *pool, struct dagi_data_shard 
         for (const dagi_value *v = s->bucket[i]; v != NULL; v = v->next) {
             if (++count > s->count)
                 return "data: a shard has more elements than it counts";
-            if (bucket_of(s, hash_of(v->v.ptr)) != &s->bucket[i])
+            if (bucket_of(s, dagi_hash_of(v->v.ptr)) != &s->bucket[i])
                 return "data: an element is where nobody looks for it";
             if (v->pool != pool)
                 return "data: a fetched element is another pool's";
@@ -305,7 +302,7 @@ dag_value *dagi_table_keep(struct dagi_worker *w, dag_taskpool *pool, const dag_
                            int slot)
 {
     dagi_pool_data *data = pool->data;
-    uint64_t hash = hash_of(e->ptr);
+    uint64_t hash = dagi_hash_of(e->ptr);
     struct dagi_data_shard *s = shard_of(data, hash);
     pthread_mutex_lock(&s->lock);
     dagi_value *v = find_kept(s, hash, e);
@@ -388,7 +385,7 @@ void dagi_store_now(const dag_element *e, const dag_value *value, dag_region reg
 {
     dag_value home = {e->ptr, e->ld, e->shape.m, e->shape.n, e->shape.elem};
     if (value->m == home.m && value->n == home.n && value->elem == home.elem)
-        dagi_copy_region(&home, value, region);
+        dagi_value_copy(&home, value, region);
     else /* untyped bytes on one side: store_fits() has seen that both are contiguous */
         memmove(home.ptr, value->ptr, (size_t)value->m * (size_t)value->n * value->elem);
 }

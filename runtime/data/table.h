@@ -27,6 +27,13 @@ struct dagi_data_shard {
     size_t kept;            /* of `count` */
 };
 
+/* Of an element, by its address. */
+static inline uint64_t dagi_hash_of(const void *ptr)
+{
+    uint64_t h = (uint64_t)(uintptr_t)ptr * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 32;
+}
+
 struct dagi_data_slot {
     dag_collection *collection;
     dag_memory_mode mode; /* the program's, or a weaker one */
@@ -39,6 +46,7 @@ struct dagi_pool_data {
     struct dagi_data_slot *slot;          /* read-only once the pool runs */
     _Atomic(dagi_put_off *) deferred;     /* latest first; pushed by tasks, taken at the end */
     _Atomic int keeps;                      /* 1: there may be KEPT values */
+    int matrices;                         /* 1: all collections are matrices; read-only once the pool runs */
     uint64_t nshards; /* a power of two */
     struct dagi_data_shard shard[];
 };

@@ -7,11 +7,6 @@
 #include <assert.h>
 #include <string.h>
 
-static dagi_value *of(dag_value *v)
-{
-    return (dagi_value *)v;
-}
-
 static void view_set(dag_value *v, const dag_shape *shape)
 {
     v->m = shape->m;
@@ -39,16 +34,26 @@ static void value_init(dagi_value *v, dag_taskpool *pool, uint32_t flags)
     v->waiting = NULL;
 }
 
+/* The flag of a value of so many bytes. Those of pools with nothing but matrices are tiles, or what kernels make of them;
+ * what else a program has, as pivots, may decide on what its tasks do. */
+static uint32_t nowhere_of(const dag_taskpool *pool, size_t bytes)
+{
+    return pool->data->matrices && bytes < pool->ctx->nowhere.bytes ? DAGI_VALUE_NOWHERE : 0;
+}
+
 dag_value *dagi_value_new(struct dagi_worker *w, dag_taskpool *pool, const dag_shape *shape)
 {
     size_t bytes;
     if (shape_bytes(shape, &bytes))
         return NULL;
-    dagi_value *v = dagi_block_get(w->values, bytes);
+    uint32_t nowhere = w->ctx->nowhere.bytes ? nowhere_of(pool, bytes) : 0;
+    dagi_value *v = dagi_block_get(w->values, nowhere ? 0 : bytes);
     if (v == NULL)
         return NULL;
-    value_init(v, pool, 0);
+    value_init(v, pool, nowhere);
     view_set(&v->v, shape);
+    if (nowhere)
+        v->v.ptr = w->ctx->nowhere.at;
     return &v->v;
 }
 
@@ -58,6 +63,8 @@ dag_value *dagi_value_home(struct dagi_worker *w, dag_taskpool *pool, const dag_
     dagi_value *v = dagi_block_get(w->values, 0);
     if (v == NULL)
         return NULL;
+    if (w->ctx->nowhere.bytes)
+        flags |= nowhere_of(pool, (size_t)e->shape.m * (size_t)e->shape.n * e->shape.elem);
     value_init(v, pool, flags | DAGI_VALUE_HOME);
     view_set(&v->v, &e->shape);
     v->v.ptr = e->ptr;
@@ -71,7 +78,7 @@ dag_value *dagi_value_home(struct dagi_worker *w, dag_taskpool *pool, const dag_
 
 int dagi_value_track(dag_taskpool *pool, dag_value *value)
 {
-    dagi_value *v = of(value);
+    dagi_value *v = dagi_value_of(value);
     if (dagi_table_enter(pool->data, v) != 0)
         return 1;
     atomic_fetch_or_explicit(&v->flags, DAGI_VALUE_TRACKED, memory_order_relaxed);
@@ -82,7 +89,7 @@ void dagi_value_retain(dag_value *v, int count)
 {
     if (v == NULL || count == 0)
         return;
-    int32_t before = atomic_fetch_add_explicit(&of(v)->refs, count, memory_order_relaxed);
+    int32_t before = atomic_fetch_add_explicit(&dagi_value_of(v)->refs, count, memory_order_relaxed);
     assert(count > 0 && before >= 1); /* holders alone make new ones */
     (void)before;
 }
@@ -91,7 +98,7 @@ void dagi_value_release(struct dagi_worker *w, dag_value *value)
 {
     if (value == NULL)
         return;
-    dagi_value *v = of(value);
+    dagi_value *v = dagi_value_of(value);
     /* Release: my uses of the buffer come before its reuse by whoever takes the count to zero, or
      * before a writer in dagi_value_writable() who sees that it is alone. */
     int32_t before = atomic_fetch_sub_explicit(&v->refs, 1, memory_order_acq_rel);
@@ -121,7 +128,7 @@ void dagi_value_release(struct dagi_worker *w, dag_value *value)
 
 dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *value, int *renamed)
 {
-    dagi_value *v = of(value);
+    dagi_value *v = dagi_value_of(value);
     *renamed = 0;
     if (dagi_value_in_place(value)) {
         dagi_value_anew(value);
@@ -133,7 +140,7 @@ dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *value, int *ren
     dag_value *copy = dagi_value_new(w, v->pool, &shape);
     if (copy == NULL)
         return NULL;
-    dagi_copy_region(copy, value, DAG_REGION_FULL);
+    dagi_value_copy(copy, value, DAG_REGION_FULL);
     dagi_value_release(w, value);
     *renamed = 1;
     return copy;
@@ -141,7 +148,7 @@ dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *value, int *ren
 
 void dagi_value_send_rows(dag_value *value, int64_t first, int64_t count)
 {
-    dagi_value *v = of(value);
+    dagi_value *v = dagi_value_of(value);
     assert(first >= 0 && count >= 0 && first + count <= value->m);
     v->rows.first = first;
     v->rows.count = count;

@@ -6,8 +6,13 @@
 #include <assert.h>
 #include <string.h>
 
+/* Programs without kernels lack it. */
+extern void dag_kernels_gather_pass(int rest) __attribute__((weak));
+
 void *dag_device_stream(dag_device_queue *queue)
 {
+    if (dag_kernels_gather_pass)
+        dag_kernels_gather_pass(1);
     const dagi_queue_head *head = (const void *)queue;
     return head->backend->stream(queue);
 }

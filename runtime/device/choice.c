@@ -284,6 +284,12 @@ double dagi_choice_expect(const dagi_choice *c, const dagi_choice_class *cls, in
     return seconds > 0 ? seconds : guess(model, size) * get(&c->model[model].factor);
 }
 
+int dagi_choice_known(const dagi_choice *c, const dagi_choice_class *cls, int place, uint64_t size)
+{
+    const dagi_times *t = cls ? times_at(cls, c->model_of[place], size_step(size)) : NULL;
+    return t ? atomic_load_explicit(&t->known, memory_order_relaxed) : 0;
+}
+
 /* A first estimate that can be relied on tells how far off the guess for this model is. */
 static void correct(dagi_choice *c, int model, uint64_t size, double seconds)
 {

@@ -54,6 +54,8 @@ double dagi_choice_kernel(const dagi_choice *choice, const dagi_choice_class *cl
 /* The same, and a guess where it is not known: always > 0. */
 double dagi_choice_expect(const dagi_choice *choice, const dagi_choice_class *cls, int place,
                           uint64_t size);
+/* How many times of that very step of sizes its estimate stands on, some of the last ones. */
+int dagi_choice_known(const dagi_choice *choice, const dagi_choice_class *cls, int place, uint64_t size);
 /* One task took so long at that place: from the start of its kernels to their end, without waiting
  * and transfers. */
 void dagi_choice_learn(dagi_choice *choice, dagi_choice_class *cls, int place, uint64_t size,

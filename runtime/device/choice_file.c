@@ -11,25 +11,17 @@
 #include "choice_impl.h"
 
 #include "../base/room.h"
+#include "../base/settings.h"
 
 #include <dag/replace.h>
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char header[] = "dag kernel times 1";
-
-__attribute__((format(printf, 3, 4))) static void refuse(char *why, size_t size, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, size, format, args);
-    va_end(args);
-}
 
 enum { FIELDS = 8, LARGEST_FILE = 64 << 20 };
 
@@ -129,7 +121,7 @@ static int read_content(const char *path, content *c, char *why, size_t size)
     if (c->text == NULL && errno == ENOENT)
         return ABSENT;
     if (c->text == NULL) {
-        refuse(why, size, "%s: %s", path, errno == EFBIG ? "not a file of kernel times"
+        dagi_refuse(why, size, "%s: %s", path, errno == EFBIG ? "not a file of kernel times"
                                                          : strerror(errno));
         return FOREIGN;
     }
@@ -137,12 +129,12 @@ static int read_content(const char *path, content *c, char *why, size_t size)
         return ABSENT; /* empty, as a temporary file is at first */
     char *at = c->text, *first = next_line(&at);
     if (first == NULL || strcmp(first, header) != 0) {
-        refuse(why, size, "%s: not a file of kernel times of this version; it is left alone", path);
+        dagi_refuse(why, size, "%s: not a file of kernel times of this version; it is left alone", path);
         free_content(c);
         return FOREIGN;
     }
     if (parse(c, at) != 0) {
-        refuse(why, size, "%s: damaged, kernel times are learned anew", path);
+        dagi_refuse(why, size, "%s: damaged, kernel times are learned anew", path);
         free_content(c);
         return DAMAGED;
     }
@@ -216,7 +208,7 @@ int dagi_choice_load(dagi_choice *c, const char *path, char *why, size_t size)
     }
     free_content(&old);
     if (failed)
-        refuse(why, size, "%s: out of memory", path);
+        dagi_refuse(why, size, "%s: out of memory", path);
     return failed || state == DAMAGED || state == FOREIGN;
 }
 
@@ -327,7 +319,7 @@ int dagi_choice_save(dagi_choice *c, const char *path, char *why, size_t size)
         done = dag_replace_end(&file, true);
     }
     if (!done)
-        refuse(why, size, "%s: kernel times could not be written: %s", path, strerror(errno));
+        dagi_refuse(why, size, "%s: kernel times could not be written: %s", path, strerror(errno));
     free_content(&old);
     return !done;
 }

@@ -22,12 +22,6 @@ static void begin(dagi_completion *c, struct dagi_worker *w, struct dag_task *t,
     c->job = job;
 }
 
-/* Does a client complete it, that knows its readers? */
-static bool is_given(const struct dag_task *t)
-{
-    return t->cls->ctl_blind & DAGI_GIVEN;
-}
-
 uint32_t dagi_task_remote(struct dagi_worker *w, struct dag_task *t)
 {
     const dagi_remote_port *remote = dagi_tasks(w->ctx)->remote;
@@ -64,7 +58,7 @@ struct dag_task *const *dagi_task_foresee(struct dagi_worker *w, struct dag_task
     /* Guards that read what the body computes cannot be asked yet. */
     if (!atomic_load_explicit(&dagi_pool(pool)->crowded, memory_order_relaxed) ||
         !dagi_tasks(w->ctx)->unlocked || !t->cls->successors || pool->program->dynamic ||
-        is_given(t))
+        dagi_is_given(t))
         return NULL;
     struct foresight s = {.visit = {.mode = DAG_VISIT_LOCAL,
                                     .mask = dagi_data_mask(t->cls),
@@ -106,7 +100,7 @@ static void hand_on(struct dagi_worker *w, struct dag_task *list)
 struct dag_task *dagi_task_released(struct dagi_worker *w, struct dag_task *t, uint32_t keep)
 {
     dagi_completion c;
-    if (is_given(t))
+    if (dagi_is_given(t))
         return dagi_ready_joined(dagi_pool(t->pool)->door->client.release(w, t, keep));
     begin(&c, w, t, NULL);
     return tell_local(&c, t, dagi_data_mask(t->cls), keep);
@@ -150,7 +144,7 @@ struct dag_task *dagi_task_retired(struct dagi_worker *w, struct dag_task *t, co
     if (c.fanout)
         dagi_tell_ranks(&c, t);
     c.fanout = NULL;
-    if (is_given(t))
+    if (dagi_is_given(t))
         dagi_pool(t->pool)->door->client.retire(t);
     else if (cls->nflows > cls->ndata)
         list = tell_local(&c, t, ~dagi_data_mask(cls), 0);
@@ -168,7 +162,7 @@ void dagi_task_complete_here(struct dagi_worker *w, struct dag_task *t, const da
 {
     dagi_count_for(w, t->pool);
     t->owner = w;
-    struct dag_task *list = dagi_ready_joined(is_given(t) ? dagi_pool(t->pool)->door->client.complete(w, t)
+    struct dag_task *list = dagi_ready_joined(dagi_is_given(t) ? dagi_pool(t->pool)->door->client.complete(w, t)
                                                           : dagi_task_complete_job(w, t, job));
     if (list)
         dagi_ready(w, list);

@@ -7,7 +7,7 @@
 #include "device_impl.h"
 
 /* Enqueue the kernels of a job whose flows are filled; whatever becomes of it, its ticket is told. */
-dagi_result dagi_launch(struct dagi_worker *w, dagi_job *job);
+dagi_result dagi_launch(struct dagi_worker *w, dagi_job *const *jobs, int count);
 
 /* t is about to be issued. In a crowded table, begin to look for the task that its first value goes to; the
  * result is where that will be found, for a look in between, NULL = nowhere. */

@@ -100,6 +100,7 @@ typedef struct dagi_tracks {
 typedef struct dagi_device_counts {
     _Atomic int64_t tasks, bytes_in, bytes_out, bytes_peer, hits, evictions, saves, renames,
         retries;
+    _Atomic int64_t batched; /* tasks whose kernels were launched with those of others */
     _Atomic int64_t busy; /* nanoseconds with kernels under way, as the manager saw them */
     _Atomic int64_t copying,
         overlapped;       /* with copies on links, and with kernels at the same time */
@@ -130,7 +131,7 @@ struct dagi_device_brought {
 /* Jobs by how far they are; the manager's. */
 struct dagi_device_jobs {
     dagi_slip_queue queue; /* what came through the inbox and is not issued */
-    dagi_job *head;        /* taken from there, not issued yet */
+    dagi_job *head;        /* taken from there, not issued yet, linked by next: these come first */
     dagi_job *spare;       /* linked by next */
     dagi_job_list issued[DAGI_EXEC_LANES];
     dagi_job *finishing; /* their kernels have passed, transfers have not */
@@ -220,6 +221,7 @@ struct dagi_devices {
     int mixed; /* 1: there are several */
     int count; /* of devices, over all kinds */
     int lanes; /* queues for kernels of each device; fixed */
+    int batch; /* tasks of one launch, at most; fixed */
     _Atomic int alive;
     int before[DAG_DEVICE_KIND_COUNT]; /* device of the thread that began, the application's own */
     _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */
@@ -259,10 +261,6 @@ static inline dagi_copy_job dagi_copy_of_report(int *to, const int *from)
     return (dagi_copy_job){
         .to = to, .from = from, .to_ld = 1, .from_ld = 1, .m = 1, .n = 1, .elem = sizeof *to};
 }
-static inline dagi_value *dagi_value_of(dag_value *v)
-{
-    return (dagi_value *)(void *)v;
-}
 static inline dagi_copies *dagi_copies_get(dag_value *v)
 {
     return atomic_load_explicit(&dagi_value_of(v)->copies, memory_order_acquire);
@@ -287,11 +285,6 @@ static inline dagi_block *dagi_resident_pin(dagi_device *d, dag_value *v)
     if (block)
         dagi_memory_pin(d->memory, block);
     return block;
-}
-static inline void dagi_count(_Atomic int64_t *counter, int64_t by)
-{
-    int64_t now = atomic_load_explicit(counter, memory_order_relaxed);
-    atomic_store_explicit(counter, now + by, memory_order_relaxed);
 }
 
 /* ---- cores.c -------------------------------------------------------------------------------- */
@@ -346,6 +339,13 @@ int dagi_slips_enter(struct dagi_worker *w, const dagi_slip *slip);
 void dagi_slips_collect(struct dagi_worker *w, dagi_device *d);
 /* Returns the best one, which the manager is to issue; NULL = none. */
 dagi_job *dagi_slips_pop(struct dagi_worker *w, dagi_device *d);
+/* The task may share a launch: its body says so. */
+int dagi_is_batched(struct dag_task *t, const dag_body *body);
+/* The first of the queue, if its kernels may be launched with those of `first` and nothing has to be copied for
+ * it; else NULL. */
+dagi_job *dagi_slips_join(struct dagi_worker *w, dagi_device *d, const dagi_job *first);
+/* The job is the next to be issued. */
+void dagi_job_wait(dagi_job *job);
 /* Bring to the cache what the next ones will need. */
 void dagi_slips_prefetch(dagi_device *d);
 /* The job is issued and retired, or went elsewhere. */
@@ -365,7 +365,8 @@ typedef enum dagi_issue_result {
     DAGI_ISSUE_WAIT, /* nothing has happened: for memory, or after something was refused */
     DAGI_ISSUE_GONE  /* it went elsewhere, or failed */
 } dagi_issue_result;
-/* *device: LOST when it is, whatever became of the job. */
+/* Issue the job, and further ones of the queue whose kernels are launched with its. Those that wait are in
+ * jobs.head. *device: LOST when it is, whatever became of them. */
 dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *device);
 
 /* ---- open.c --------------------------------------------------------------------------------- */

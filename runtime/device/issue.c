@@ -1,6 +1,6 @@
 /*
- * Issue of one task: its flows are reserved, filled, its body enqueues kernels. Until these are enqueued
- * nothing has happened that is not undone; what follows is told by follow.c.
+ * Issue of one task, or of several whose kernels are launched together: flows are reserved, filled, bodies enqueue
+ * kernels. Until these are enqueued nothing has happened that is not undone; what follows is told by follow.c.
  */
 #include "../trace/trace.h"
 #include "complete.h"
@@ -10,11 +10,6 @@
 #include <string.h>
 
 /* ---- what is needed ------------------------------------------------------------------------- */
-
-static size_t bytes_of(const dag_value *v)
-{
-    return (size_t)v->m * (size_t)v->n * v->elem;
-}
 
 static void plan_flow(dagi_job *job, int f)
 {
@@ -89,7 +84,7 @@ static int list_requests(const dagi_job *job, size_t *bytes, int *which)
         if (use == DAGI_FLOW_NONE || use == DAGI_FLOW_SAME || job->flow[f].block)
             continue;
         which[n] = f;
-        bytes[n++] = bytes_of(flow[f]);
+        bytes[n++] = dagi_value_bytes(flow[f]);
     }
     if (job->workspace_bytes) {
         which[n] = -1;
@@ -113,8 +108,9 @@ static int reserve_now(dagi_job *job, size_t *bytes, int *n)
     return rc;
 }
 
-/* Reserve all flows and the workspace, or nothing. *result: why not, if waiting is no help. */
-static dagi_issue_result reserve(dagi_job *job, dagi_result *result, const char **why)
+/* Reserve all flows and the workspace, or nothing. *result: why not, if waiting is no help. Nothing leaves for
+ * one that joins others. */
+static dagi_issue_result reserve(dagi_job *job, int joins, dagi_result *result, const char **why)
 {
     dagi_device *d = job->device;
     dag_value **flow = dag_task_flows(job->task);
@@ -127,7 +123,7 @@ static dagi_issue_result reserve(dagi_job *job, dagi_result *result, const char 
         }
     }
     int rc = reserve_now(job, bytes, &n);
-    if ((rc == 1 || rc == 3) && make_room(d, bytes, n, result) > 0)
+    if ((rc == 1 || rc == 3) && !joins && make_room(d, bytes, n, result) > 0)
         rc = reserve_now(job, bytes, &n);
     if (rc == 0) {
         dagi_count(&d->counts.hits, hits);
@@ -136,7 +132,7 @@ static dagi_issue_result reserve(dagi_job *job, dagi_result *result, const char 
     unpin_all(job);
     /* While nothing is under way nothing will retire. So everything leaves, what this task would find
      * here included, and its flows find room side by side. */
-    if (*result == DAGI_OK && !under_way(d)) {
+    if (*result == DAGI_OK && !joins && !under_way(d)) {
         int gone = 0, more;
         while ((more = make_room(d, d->piece.size, d->piece.count, result)) > 0 && *result == DAGI_OK)
             gone += more;
@@ -169,7 +165,7 @@ static dagi_result bring_old(dagi_job *job, int f)
 {
     dagi_device *d = job->device;
     dag_value **flow = dag_task_flows(job->task);
-    size_t bytes = bytes_of(flow[f]);
+    size_t bytes = dagi_value_bytes(flow[f]);
     dagi_block *block = dagi_resident_pin(d, flow[f]);
     if (block) {
         dagi_memory_unpin(d->memory, block);
@@ -182,7 +178,7 @@ static dagi_result bring_old(dagi_job *job, int f)
     if (!job->flow[f].content || !has_others(flow[f]) ||
         dagi_memory_reserve(d->memory, &bytes, 1, &block) != 0)
         return DAGI_OK;
-    job->filled = 1;
+    job->filled |= DAGI_FILLED_WRITTEN;
     dagi_result result = dagi_transfer_fill(d, flow[f], block, 0);
     dagi_memory_unpin(d->memory, block);
     if (result != DAGI_OK)
@@ -211,7 +207,8 @@ static dagi_result fill_flow(struct dagi_worker *w, dagi_job *job, int f)
     }
     if (j->block->value == *flow)
         return DAGI_OK; /* it was here */
-    job->filled |= j->content;
+    if (j->content)
+        job->filled |= j->use == DAGI_FLOW_READ ? DAGI_FILLED_READ : DAGI_FILLED_WRITTEN;
     return dagi_transfer_fill(d, *flow, j->block, !j->content);
 }
 
@@ -331,7 +328,19 @@ static dagi_issue_result torn(struct dagi_worker *w, dagi_job *job)
     return refused(w, job, dagi_backend_of(job->device)->error());
 }
 
-dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *device)
+/* What becomes of a job whose kernels are not enqueued. */
+static dagi_issue_result unlaunched(struct dagi_worker *w, dagi_job *job, dagi_result result, dagi_result *device)
+{
+    if (result == DAGI_LOST) {
+        undo(w, job);
+        *device = DAGI_LOST;
+        return DAGI_ISSUE_WAIT;
+    }
+    return result == DAGI_TORN ? torn(w, job) : refused(w, job, dagi_backend_of(job->device)->error());
+}
+
+/* All that a job needs is on the device or on its way: ISSUED. `joins`: it is to be launched with another one. */
+static dagi_issue_result prepare(struct dagi_worker *w, dagi_job *job, int joins, dagi_result *device)
 {
     dagi_device *d = job->device;
     struct dag_task *t = job->task;
@@ -354,7 +363,7 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
         return refused(w, job, "too many places for what kernels report could not be cleared");
     }
     const char *why = NULL;
-    if (reserve(job, &result, &why) != DAGI_ISSUED) {
+    if (reserve(job, joins, &result, &why) != DAGI_ISSUED) {
         /* What stands in its way cannot be saved: waiting for room might never end. */
         if (result == DAGI_REFUSED || result == DAGI_NOMEM)
             return refused(w, job, why ? why : dagi_backend_of(d)->error());
@@ -364,22 +373,70 @@ dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *
     if (successor && *successor)
         dagi_prefetch_lines(*successor, 2);
     result = fill(w, job);
-    if (result == DAGI_OK)
-        result = dagi_launch(w, job);
-    if (result == DAGI_LOST) {
-        undo(w, job);
-        *device = DAGI_LOST;
-        return DAGI_ISSUE_WAIT;
+    return result == DAGI_OK ? DAGI_ISSUED : unlaunched(w, job, result, device);
+}
+
+/* Further jobs whose kernels are launched with those of jobs[0]; how many there are now. They wait for what is on
+ * its way for that: what it writes is its own matter, what it reads most often theirs as well. One that was
+ * refused goes alone, so that no other one goes where it goes. */
+static int gather(struct dagi_worker *w, dagi_job **jobs, dagi_result *device)
+{
+    dagi_job *first = jobs[0];
+    dagi_device *d = first->device;
+    int count = 1, most = d->all->batch;
+    if (first->attempts > 0 || first->filled & DAGI_FILLED_WRITTEN || !dagi_is_batched(first->task, first->body))
+        return 1;
+    while (count < most && d->jobs.nissued + count < DAGI_WINDOW && *device == DAGI_OK &&
+           d->reports.nfree >= (count + 1) * DAGI_JOB_INFOS) {
+        dagi_job *job = dagi_slips_join(w, d, first);
+        dagi_issue_result r = job ? prepare(w, job, 1, device) : DAGI_ISSUE_WAIT;
+        if (r == DAGI_ISSUED)
+            jobs[count++] = job;
+        else if (job && r == DAGI_ISSUE_WAIT)
+            dagi_job_wait(job);
+        if (r != DAGI_ISSUED)
+            break;
     }
-    if (result == DAGI_TORN)
-        return torn(w, job);
-    if (result != DAGI_OK)
-        return refused(w, job, dagi_backend_of(d)->error());
-    job->issued_at = dagi_now();
-    if (DAGI_TRACK(w))
-        dagi_record_issue(job);
-    dagi_commit(w, job);
-    enlist(job);
-    *device = dagi_follow_up(w, job);
-    return DAGI_ISSUED;
+    return count;
+}
+
+static dagi_result issued(struct dagi_worker *w, dagi_job *const *jobs, int count)
+{
+    dagi_result result = DAGI_OK;
+    uint64_t now = dagi_now();
+    for (int i = 0; i < count; i++) {
+        jobs[i]->issued_at = now;
+        if (DAGI_TRACK(w))
+            dagi_record_issue(jobs[i]);
+        dagi_commit(w, jobs[i]);
+        enlist(jobs[i]);
+    }
+    if (count > 1)
+        dagi_count(&jobs[0]->device->counts.batched, count);
+    for (int i = 0; i < count; i++)
+        result = dagi_follow_up(w, jobs[i]) == DAGI_LOST ? DAGI_LOST : result;
+    return result;
+}
+
+dagi_issue_result dagi_issue(struct dagi_worker *w, dagi_job *job, dagi_result *device)
+{
+    dagi_job *jobs[DAGI_WINDOW];
+    jobs[0] = job;
+    dagi_issue_result r = prepare(w, job, 0, device);
+    if (r == DAGI_ISSUE_WAIT)
+        dagi_job_wait(job);
+    if (r != DAGI_ISSUED)
+        return r;
+    int count = job->body->batch ? gather(w, jobs, device) : 1;
+    dagi_result result = *device == DAGI_OK ? dagi_launch(w, jobs, count) : DAGI_LOST;
+    if (result == DAGI_OK) {
+        *device = issued(w, jobs, count);
+        return DAGI_ISSUED;
+    }
+    for (int i = count - 1; i >= 0; i--) {
+        r = unlaunched(w, jobs[i], result, device);
+        if (r == DAGI_ISSUE_WAIT)
+            dagi_job_wait(jobs[i]);
+    }
+    return r;
 }

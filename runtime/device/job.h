@@ -20,6 +20,8 @@ typedef enum dagi_flow_use {
     DAGI_FLOW_REPLACE /* written, but others hold the value: a new one on the device */
 } dagi_flow_use;
 
+enum dagi_filled { DAGI_FILLED_READ = 1, DAGI_FILLED_WRITTEN = 2 };
+
 typedef struct dagi_job_flow {
     uint8_t use;
     uint8_t content; /* 1: what the value holds is needed */
@@ -55,7 +57,7 @@ struct dagi_job_sets {
 };
 
 /* A task on a device from the moment that it is the next to be issued. A device has DAGI_WINDOW of these at
- * most, and the one at the head; they come back to `spare`. */
+ * most, and those that wait; they come back to `spare`. */
 typedef struct dagi_job {
     struct dagi_job *next;
     struct dag_task *task;
@@ -75,7 +77,7 @@ typedef struct dagi_job {
     } moved;            /* bytes, by itself: then it has no kernels */
     int64_t estimate;   /* nanoseconds that it adds to the backlog */
     size_t bytes;       /* of all flows */
-    int filled;         /* 1: something was copied in for it */
+    int filled;         /* what was copied in for it: dagi_filled */
     struct dagi_job_sets sets;
     int sent; /* 1: its messages are out, before it retires */
     int late; /* 1: nothing is released before it retires */

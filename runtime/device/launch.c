@@ -1,4 +1,4 @@
-/* The body of a task on a device: its lane, what stands in its way there, and the kernels that it enqueues. */
+/* The bodies of tasks on a device: their lane, what stands in their way there, and the kernels that they enqueue. */
 #include "complete.h"
 #include "device_impl.h"
 
@@ -98,45 +98,73 @@ static dagi_result fetch_info(dagi_job *job)
     return result;
 }
 
-/* Programs without kernels lack it. */
+/* Programs without kernels lack these. */
 extern double dag_kernels_launched_flops(void) __attribute__((weak));
+extern int dag_kernels_gather_begin(dag_device_queue *queue, int tasks) __attribute__((weak));
+extern void dag_kernels_gather_task(void) __attribute__((weak));
+extern int dag_kernels_gather_end(int launch) __attribute__((weak));
 
-static dagi_result run_body(struct dagi_worker *w, dagi_job *job)
+/* Nonzero: it says that it is done. */
+static int run_body(struct dagi_worker *w, dagi_job *job)
 {
     struct dag_task *t = job->task;
-    const dagi_backend *backend = dagi_backend_of(job->device);
+    set_views(job);
     dagi_driver(w)->job = job;
     job->moved.in = job->moved.out = 0;
-    int done = job->body->fn[t->pool->prec](t, t->pool->globals);
+    int done = job->body->fn[t->pool->prec](t, t->pool->globals) == DAG_BODY_DONE;
     dagi_driver(w)->job = NULL;
     if (dag_kernels_launched_flops)
         job->flops += dag_kernels_launched_flops();
-    dagi_result result = backend->launched(job->lane->queue);
-    if (result == DAGI_UNSURE)
-        result = done == DAG_BODY_DONE ? DAGI_TORN : DAGI_REFUSED;
-    if (result == DAGI_OK && done != DAG_BODY_DONE)
-        result = DAGI_REFUSED;
-    if (result != DAGI_OK)
-        return result;
-    result = fetch_info(job);
-    return result == DAGI_OK || result == DAGI_LOST ? result : DAGI_TORN;
+    return done;
 }
 
-dagi_result dagi_launch(struct dagi_worker *w, dagi_job *job)
+/* Bodies of several jobs run one after the other, and their kernels are launched when all have run. If one
+ * refuses nothing is, unless some kernel went before. */
+static dagi_result run_bodies(struct dagi_worker *w, dagi_job *const *jobs, int count)
 {
-    job->lane = choose_lane(job);
-    dagi_result result = clone_flows(w, job);
-    job->done = dagi_lane_next(job->lane);
-    if (result == DAGI_OK)
-        result = attach_flows(job);
-    if (result == DAGI_OK) {
-        if (DAGI_TRACK(w))
-            dagi_record_inputs(w, job);
-        set_views(job);
-        result = run_body(w, job);
+    dag_device_queue *queue = jobs[0]->lane->queue;
+    int gathers = count > 1 && dag_kernels_gather_begin && dag_kernels_gather_begin(queue, count);
+    int done = 1, enqueued = count > 1;
+    for (int i = 0; i < count && done; i++) {
+        if (gathers && i > 0)
+            dag_kernels_gather_task();
+        done = run_body(w, jobs[i]);
     }
+    if (gathers)
+        enqueued = dag_kernels_gather_end(done);
+    dagi_result result = dagi_backend_of(jobs[0]->device)->launched(queue);
+    if (result == DAGI_UNSURE)
+        return done || enqueued ? DAGI_TORN : DAGI_REFUSED;
+    if (result == DAGI_OK && !done)
+        return enqueued ? DAGI_TORN : DAGI_REFUSED;
+    for (int i = 0; i < count && result == DAGI_OK; i++) {
+        result = fetch_info(jobs[i]);
+        if (result != DAGI_OK && result != DAGI_LOST)
+            result = DAGI_TORN;
+    }
+    return result;
+}
+
+dagi_result dagi_launch(struct dagi_worker *w, dagi_job *const *jobs, int count)
+{
+    dagi_lane *lane = choose_lane(jobs[0]);
+    dagi_result result = DAGI_OK;
+    for (int i = 0; i < count && result == DAGI_OK; i++) {
+        jobs[i]->lane = lane;
+        result = clone_flows(w, jobs[i]);
+    }
+    for (int i = 0; i < count && result == DAGI_OK; i++)
+        result = attach_flows(jobs[i]);
+    for (int i = 0; i < count; i++) {
+        jobs[i]->lane = lane;
+        jobs[i]->done = dagi_lane_next(lane);
+        if (result == DAGI_OK && DAGI_TRACK(w))
+            dagi_record_inputs(w, jobs[i]);
+    }
+    if (result == DAGI_OK)
+        result = run_bodies(w, jobs, count);
     /* Whatever became of it: its ticket has been told to others. */
-    if (dagi_lane_mark(job->lane, job->task->pool) != DAGI_OK)
+    if (dagi_lane_mark(lane, jobs[0]->task->pool) != DAGI_OK)
         result = DAGI_LOST;
     return result;
 }

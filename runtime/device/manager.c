@@ -55,9 +55,10 @@ int dagi_device_wants(struct dagi_worker *w)
 static void give_away(struct dagi_worker *w, dagi_device *d)
 {
     dagi_slips_collect(w, d);
-    if (d->jobs.head)
-        dagi_job_elsewhere(w, d->jobs.head, "the device has failed");
-    d->jobs.head = NULL;
+    for (dagi_job *job; (job = d->jobs.head) != NULL;) {
+        d->jobs.head = job->next;
+        dagi_job_elsewhere(w, job, "the device has failed");
+    }
     for (dagi_job *job; (job = dagi_slips_pop(w, d)) != NULL;)
         dagi_job_elsewhere(w, job, "the device has failed");
 }
@@ -110,10 +111,8 @@ static int issue_round(struct dagi_worker *w, dagi_device *d, dagi_result *resul
             break;
         dagi_slips_prefetch(d);
         dagi_job *job = d->jobs.head;
-        d->jobs.head = NULL; /* what follows may look for it */
+        d->jobs.head = job->next;
         dagi_issue_result r = dagi_issue(w, job, result);
-        if (r == DAGI_ISSUE_WAIT)
-            d->jobs.head = job;
         if (r == DAGI_ISSUE_WAIT || *result == DAGI_LOST)
             break;
         events++;

@@ -62,15 +62,23 @@ typedef struct part {
     const dagi_move *move;
 } part;
 
-/* The part behind a ticket, if there is one; jobs are in the order of theirs. */
-static int part_of(const dagi_lane *lane, uint64_t ticket, const dagi_job **jobs, part *p)
+/* The next part of those behind tickets up to `last`, from *ticket on: jobs, in the order of theirs, several with
+ * one where they were launched together, or a copy. 0: there is none. */
+static int next_part(const dagi_lane *lane, uint64_t *ticket, uint64_t last, const dagi_job **jobs, part *p)
 {
-    *p = (part){.move = &lane->slot[ticket % DAGI_LANE_SLOTS].move};
-    if (*jobs && (*jobs)->done.count == ticket) {
-        p->job = *jobs;
-        *jobs = (*jobs)->next;
+    for (; *ticket <= last; ++*ticket) {
+        *p = (part){.move = &lane->slot[*ticket % DAGI_LANE_SLOTS].move};
+        if (*jobs && (*jobs)->done.count == *ticket) {
+            p->job = *jobs;
+            *jobs = (*jobs)->next;
+            return 1;
+        }
+        if (p->move->bytes > 0) {
+            ++*ticket;
+            return 1;
+        }
     }
-    return p->job || p->move->bytes > 0;
+    return 0;
 }
 
 void dagi_record_lane(struct dagi_worker *w, dagi_device *d, int n, int tickets, const dagi_job *jobs)
@@ -81,17 +89,12 @@ void dagi_record_lane(struct dagi_worker *w, dagi_device *d, int n, int tickets,
     const dagi_job *at = jobs;
     int count = 0, i = 0;
     part p;
-    for (uint64_t t = first; t <= last; t++) {
-        if (!part_of(lane, t, &at, &p))
-            continue;
+    for (uint64_t t = first; next_part(lane, &t, last, &at, &p);)
         begin = count++ ? begin : p.job ? p.job->issued_at : p.move->since;
-    }
     if (begin < d->tracks.kernel_end[n])
         begin = d->tracks.kernel_end[n];
     double share = count && begin < d->time.now ? (double)(d->time.now - begin) / count : 0;
-    for (uint64_t t = first; t <= last; t++) {
-        if (!part_of(lane, t, &jobs, &p))
-            continue;
+    for (uint64_t t = first; next_part(lane, &t, last, &jobs, &p);) {
         uint64_t from = begin + (uint64_t)(share * i), to = begin + (uint64_t)(share * (i + 1));
         i++;
         if (p.job) {

@@ -8,20 +8,14 @@
 
 /* ---- elements ------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const void *ptr)
-{
-    uint64_t h = (uint64_t)(uintptr_t)ptr * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 32;
-}
-
 static struct dagi_resident_shard *shard_of(struct dagi_residence *residence, const void *ptr)
 {
-    return &residence->shard[hash_of(ptr) % DAGI_RESIDENT_SHARDS];
+    return &residence->shard[dagi_hash_of(ptr) % DAGI_RESIDENT_SHARDS];
 }
 
 static dagi_resident **bucket_of(const struct dagi_resident_shard *s, const void *ptr)
 {
-    return &s->bucket[hash_of(ptr) / DAGI_RESIDENT_SHARDS & (s->nbuckets - 1)];
+    return &s->bucket[dagi_hash_of(ptr) / DAGI_RESIDENT_SHARDS & (s->nbuckets - 1)];
 }
 
 static dagi_resident *find(const struct dagi_resident_shard *s, const void *ptr)

@@ -220,6 +220,44 @@ dagi_job *dagi_slips_pop(struct dagi_worker *w, dagi_device *d)
     return NULL;
 }
 
+void dagi_job_wait(dagi_job *job)
+{
+    job->next = job->device->jobs.head;
+    job->device->jobs.head = job;
+}
+
+/* Nothing has to be copied for the task: what it reads is here, and what it writes nobody else holds. */
+static int is_at_hand(const dagi_device *d, struct dag_task *t)
+{
+    dag_value **flow = dag_task_flows(t);
+    for (int f = 0; f < t->cls->ndata; f++) {
+        dag_access access = t->cls->flows[f].access;
+        int new = access == DAG_WRITE && flow[f] &&
+                  !(atomic_load_explicit(&dagi_value_of(flow[f])->flags, memory_order_relaxed) & DAGI_VALUE_HOME);
+        if (flow[f] && ((access & DAG_WRITE && !dagi_value_in_place(flow[f])) ||
+                        (!new && !dagi_block_of(d, flow[f]))))
+            return 0;
+    }
+    return 1;
+}
+
+int dagi_is_batched(struct dag_task *t, const dag_body *body)
+{
+    return body->batch && body->batch(t->pool->globals, dagi_task_locals(t));
+}
+
+dagi_job *dagi_slips_join(struct dagi_worker *w, dagi_device *d, const dagi_job *first)
+{
+    dagi_slip *slip = d->jobs.queue.nnext > 0 ? d->jobs.queue.next[0].what : NULL;
+    if (!slip || slip->body != first->body || slip->task->pool != first->task->pool ||
+        !dagi_is_batched(slip->task, slip->body) || !is_at_hand(d, slip->task))
+        return NULL;
+    dagi_job *job = job_new(slip);
+    if (job)
+        slip_free(w, dagi_slip_queue_take(&d->jobs.queue, 0));
+    return job;
+}
+
 static void prefetch_blocks(dagi_device *d, struct dag_task *t)
 {
     dag_value **flow = dag_task_flows(t);

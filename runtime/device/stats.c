@@ -49,6 +49,7 @@ int dag_device_stats_get(const dag_context *context, int index, dag_device_stats
         .saves = get(&c->saves),
         .renames = get(&c->renames),
         .retries = get(&c->retries),
+        .batched = get(&c->batched),
         .largest_task = get(&dagi_tasks(context)->devices->largest_task),
         .busy = (double)get(&c->busy) * 1e-9,
         .flops = atomic_load_explicit(&c->flops, memory_order_relaxed),

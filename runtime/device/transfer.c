@@ -74,17 +74,12 @@ static int64_t ld_of(const dag_value *v)
     return v->m > 0 ? v->m : 1;
 }
 
-static size_t bytes_of(const dag_value *v)
-{
-    return (size_t)v->m * (size_t)v->n * v->elem;
-}
-
 /* Enqueue the copy of v's content in `source` to device memory `to`. */
 static dagi_result copy_to_device(dagi_device *d, dagi_lane *lane, const dag_value *v,
                                   const dagi_copies *c, int source, void *to)
 {
     const dagi_backend *backend = dagi_backend_of(d);
-    size_t bytes = bytes_of(v);
+    size_t bytes = dagi_value_bytes(v);
     if (bytes == 0)
         return DAGI_OK;
     dagi_copy_job job = {.to = to, .to_ld = ld_of(v), .m = v->m, .n = v->n, .elem = v->elem};
@@ -174,7 +169,7 @@ static dagi_result fill_locked(dagi_device *d, dag_value *v, dagi_copies *c, dag
     if (result == DAGI_OK)
         result = wait_all(&d->in, &c->copy[source], 0);
     if (result == DAGI_OK) {
-        dagi_lane_move(&d->in, source, d->space, bytes_of(v));
+        dagi_lane_move(&d->in, source, d->space, dagi_value_bytes(v));
         result = copy_to_device(d, &d->in, v, c, source, block->at);
         own->cause = dagi_record_move(d, &d->in, c->copy[source].cause, result);
     }
@@ -233,8 +228,8 @@ static dagi_result save_locked(dagi_device *d, dag_value *v, dagi_copies *c)
     dagi_copy_job job = {.to = v->ptr, .from = block->at, .to_ld = v->ld, .from_ld = ld_of(v),
                          .m = v->m, .n = v->n, .elem = v->elem};
     if (result == DAGI_OK) {
-        dagi_lane_move(&d->out, d->space, DAGI_HOST, bytes_of(v));
-        if (bytes_of(v) > 0)
+        dagi_lane_move(&d->out, d->space, DAGI_HOST, dagi_value_bytes(v));
+        if (dagi_value_bytes(v) > 0)
             result = backend->copy_out(d->out.queue, &job);
         host->cause = dagi_record_move(d, &d->out, own->cause, result);
     }
@@ -249,7 +244,7 @@ static dagi_result save_locked(dagi_device *d, dag_value *v, dagi_copies *c)
     host->written = t;
     host->nused = 0;
     dagi_count(&d->counts.saves, 1);
-    dagi_count(&d->counts.bytes_out, (int64_t)bytes_of(v));
+    dagi_count(&d->counts.bytes_out, (int64_t)dagi_value_bytes(v));
     return DAGI_OK;
 }
 
@@ -287,7 +282,7 @@ dagi_result dagi_transfer_clone(dagi_device *d, dagi_lane *lane, dag_value *v, d
         if (result == DAGI_OK)
             result = wait_all(lane, &c->copy[source], 0);
         if (result == DAGI_OK) {
-            dagi_lane_move(lane, source, d->space, bytes_of(v));
+            dagi_lane_move(lane, source, d->space, dagi_value_bytes(v));
             result = copy_to_device(d, lane, v, c, source, to->at);
             dagi_record_move(d, lane, c->copy[source].cause, result);
         }

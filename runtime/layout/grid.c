@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 static const dag_matrix *matrix_of(const dag_collection *c)
@@ -129,28 +128,19 @@ dag_matrix_desc dagi_grid_completed(const dag_matrix_desc *desc, int size)
     return d;
 }
 
-static dag_status wrong(char *why, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static dag_status wrong(char *why, size_t size, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, size, format, args);
-    va_end(args);
-    return DAG_ERR_ARG;
-}
+/* DAG_ERR_ARG, and a sentence into `why`. */
+#define WRONG(why, size, ...) (snprintf(why, size, __VA_ARGS__), DAG_ERR_ARG)
 
 /* The limits of one dimension; kernels take rows, columns and ld as int, tasks count in 32 bits. */
 static dag_status check_dimension(char *why, size_t size, const char *what, int64_t n, int64_t nb)
 {
     if (n < 0)
-        return wrong(why, size, "%s is %" PRId64 "; it must not be negative", what, n);
+        return WRONG(why, size, "%s is %" PRId64 "; it must not be negative", what, n);
     if (nb < 1 || nb > INT_MAX)
-        return wrong(why, size, "the tile size for %s is %" PRId64
+        return WRONG(why, size, "the tile size for %s is %" PRId64
                      "; it must be between 1 and %d", what, nb, INT_MAX);
     if (n / nb > INT_MAX - 2)
-        return wrong(why, size, "%s = %" PRId64 " in tiles of %" PRId64
+        return WRONG(why, size, "%s = %" PRId64 " in tiles of %" PRId64
                      " makes more than 2^31 tiles in a row; take larger tiles", what, n, nb);
     return DAG_SUCCESS;
 }
@@ -158,15 +148,15 @@ static dag_status check_dimension(char *why, size_t size, const char *what, int6
 dag_status dagi_grid_check(const dag_matrix_desc *d, int size, char *why, size_t why_size)
 {
     if ((unsigned)d->prec >= DAG_PRECISION_COUNT)
-        return wrong(why, why_size, "unknown precision %d", (int)d->prec);
+        return WRONG(why, why_size, "unknown precision %d", (int)d->prec);
     if (d->layout != DAG_LAYOUT_TILE && d->layout != DAG_LAYOUT_SLAB)
-        return wrong(why, why_size, "unknown layout %d", (int)d->layout);
+        return WRONG(why, why_size, "unknown layout %d", (int)d->layout);
     if (d->uplo != DAG_LOWER && d->uplo != DAG_UPPER && d->uplo != DAG_GENERAL)
-        return wrong(why, why_size, "unknown uplo %d", (int)d->uplo);
+        return WRONG(why, why_size, "unknown uplo %d", (int)d->uplo);
     if (d->p < 1 || d->q < 1)
-        return wrong(why, why_size, "a grid of %d x %d makes no sense", d->p, d->q);
+        return WRONG(why, why_size, "a grid of %d x %d makes no sense", d->p, d->q);
     if (d->p > size / d->q)
-        return wrong(why, why_size, "a grid of %d x %d needs %" PRId64
+        return WRONG(why, why_size, "a grid of %d x %d needs %" PRId64
                      " ranks; the job has %d", d->p, d->q, (int64_t)d->p * d->q, size);
     dag_status status = check_dimension(why, why_size, "m", d->m, d->mb);
     if (status == DAG_SUCCESS)
@@ -174,10 +164,10 @@ dag_status dagi_grid_check(const dag_matrix_desc *d, int size, char *why, size_t
     if (status != DAG_SUCCESS)
         return status;
     if (d->uplo != DAG_GENERAL && d->mb != d->nb)
-        return wrong(why, why_size, "a triangular matrix needs square "
+        return WRONG(why, why_size, "a triangular matrix needs square "
                      "tiles, not %" PRId64 " x %" PRId64, d->mb, d->nb);
     if (d->local != NULL && d->layout != DAG_LAYOUT_SLAB)
-        return wrong(why, why_size, "user memory must be in slab layout");
+        return WRONG(why, why_size, "user memory must be in slab layout");
     return DAG_SUCCESS;
 }
 

@@ -166,8 +166,8 @@ static dag_status allocate(dag_matrix *a)
     a->owns = 1;
     if (a->bytes == 0)
         return DAG_SUCCESS;
-    a->base = a->bytes >= (half ? HUGE_SLAB_FROM : DAGI_HUGE_PAGE) ? map_huge(a->bytes)
-                                                                   : map(a->bytes);
+    size_t huge_from = a->context->nowhere.bytes ? SIZE_MAX : half ? HUGE_SLAB_FROM : DAGI_HUGE_PAGE;
+    a->base = a->bytes >= huge_from ? map_huge(a->bytes) : map(a->bytes);
     if (a->base == NULL)
         return dag_error(a->context, DAG_ERR_NOMEM,
                          "dag_matrix_new: no memory for the %zu bytes of matrix \"%s\" on "

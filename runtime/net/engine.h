@@ -166,6 +166,10 @@ struct dagi_engine {
      * one of the functions holds it, and waits for it. NULL = they may. */
     pthread_mutex_t *turn;
     int hold_credit; /* set by comm/: 1 = do not return credit for now */
+    /* Addresses, the same on all ranks, of which nothing is sent but its size: what lies there is whatever it is. NULL:
+     * there are none. */
+    char *nowhere;
+    size_t nowhere_bytes;
     dagi_am_fn on_message;
     void *on_message_arg;
     const dagi_observer *observer; /* NULL = nobody */

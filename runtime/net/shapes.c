@@ -205,7 +205,7 @@ static void grow(const layout *l, int level, int32_t *members, int n, int at, in
     grow_groups(&below, level, members, end, groups, own, at - (own ? end[own - 1] : 0), out, count);
 }
 
-static int by_rank(const void *a, const void *b)
+int dagi_tree_by_rank(const void *a, const void *b)
 {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
@@ -229,8 +229,8 @@ void dagi_tree_plan(const dag_bcast_tree *tree, enum dagi_tree_half half, const 
     int32_t *members = room, *at;
     memcpy(members, ranks, (size_t)n * sizeof *ranks);
     members[n] = root;
-    qsort(members, (size_t)n + 1, sizeof *members, by_rank);
-    at = bsearch(&root, members, (size_t)n + 1, sizeof *members, by_rank);
+    qsort(members, (size_t)n + 1, sizeof *members, dagi_tree_by_rank);
+    at = bsearch(&root, members, (size_t)n + 1, sizeof *members, dagi_tree_by_rank);
     layout l = {tree, half, nodes, members + n + 1};
     grow(&l, 0, members, n + 1, (int)(at - members), ranks, count);
     if (room != few)

@@ -51,6 +51,8 @@ enum dagi_tree_half { DAGI_TREE_ALONE, DAGI_TREE_FIRST, DAGI_TREE_SECOND };
 /* Lay out a tree of `root` and n destinations, in place. On lack of memory the tree is flat. */
 void dagi_tree_plan(const dag_bcast_tree *tree, enum dagi_tree_half half, const dagi_nodes *nodes, int root,
                     int32_t *ranks, uint16_t *count, int n);
+/* For qsort() and bsearch(): ranks in ascending order. */
+int dagi_tree_by_rank(const void *a, const void *b);
 
 /* The shapes of a tree have this one among them. */
 bool dagi_tree_has(const dag_bcast_tree *tree, dag_bcast shape);

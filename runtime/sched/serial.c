@@ -85,16 +85,11 @@ static int64_t place_of(struct dag_task *t)
     return (int64_t)((uint64_t)(uint32_t)number[1] << 32 | (uint32_t)number[0]) / DAGI_GIVEN_OUTPUTS;
 }
 
-static bool is_given(const struct dag_task *t)
-{
-    return t->cls->ctl_blind & DAGI_GIVEN;
-}
-
 static bool task_before(struct dag_task *a, struct dag_task *b)
 {
     if (a->pool != b->pool)
         return a->pool->id < b->pool->id;
-    if (is_given(a) && place_of(a) != place_of(b))
+    if (dagi_is_given(a) && place_of(a) != place_of(b))
         return place_of(a) < place_of(b);
     if (a->priority != b->priority)
         return a->priority > b->priority;
@@ -291,7 +286,7 @@ static int look_at_place(struct dag_task *t, void *arg)
 /* Does an earlier task of its program wait? */
 static bool is_early(struct serial *s, struct dag_task *t)
 {
-    if (!is_given(t) || dagi_pool_is_poisoned(t->pool))
+    if (!dagi_is_given(t) || dagi_pool_is_poisoned(t->pool))
         return false;
     if (s->waiting_of != t->pool) {
         s->waiting_of = t->pool;

@@ -50,12 +50,6 @@ static int64_t cuts_of(const dagi_sim_cast *c, size_t bulk)
     return cuts;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* As in comm/shape.c, and what tells when both halves are at a rank. */
 static void plan_pair(struct dagi_sim *s, dagi_sim_cast *c, const dag_bcast_tree *tree)
 {
@@ -76,7 +70,7 @@ static void plan_pair(struct dagi_sim *s, dagi_sim_cast *c, const dag_bcast_tree
                        ranks + half * c->count, serves + half * c->count, c->count);
     }
     memcpy(pair->ranks, c->ranks, n * sizeof *ranks);
-    qsort(pair->ranks, n, sizeof *ranks, by_rank);
+    qsort(pair->ranks, n, sizeof *ranks, dagi_tree_by_rank);
     c->ranks = ranks;
     c->serves = serves;
     c->pair = pair;
@@ -84,7 +78,7 @@ static void plan_pair(struct dagi_sim *s, dagi_sim_cast *c, const dag_bcast_tree
 
 int dagi_sim_pair_has_both(const dagi_sim_cast *c, int32_t rank)
 {
-    const int32_t *at = bsearch(&rank, c->pair->ranks, (size_t)c->count, sizeof rank, by_rank);
+    const int32_t *at = bsearch(&rank, c->pair->ranks, (size_t)c->count, sizeof rank, dagi_tree_by_rank);
     return c->pair->one[at - c->pair->ranks]++;
 }
 

@@ -143,17 +143,12 @@ static uint64_t footprint(struct dag_task *t)
     return bytes;
 }
 
-static double seconds(dagi_sim_time t)
-{
-    return (double)t / (double)DAGI_SIM_SECOND;
-}
-
 /* How long kernels take is known, as behind a run that has tried all places. */
 static void learn(struct dagi_sim *s, dagi_choice_class *cls, int place, uint64_t bytes, dagi_sim_time time)
 {
-    int times = dagi_choice_kernel(s->devices.choice, cls, place, bytes) > 0 ? 1 : DAGI_CHOICE_TRIES;
+    int times = dagi_choice_known(s->devices.choice, cls, place, bytes) > 0 ? 1 : DAGI_CHOICE_TRIES;
     while (times-- > 0)
-        s->devices.policy->learn(s->devices.choice, cls, place, bytes, seconds(time));
+        s->devices.policy->learn(s->devices.choice, cls, place, bytes, dagi_sim_in_seconds(time));
 }
 
 /* Which device the body wants; negative: any, or a core. */
@@ -169,7 +164,7 @@ static int candidates(struct dagi_sim *s, const dagi_sim_crew *crew, struct dag_
     int n = 0;
     for (int i = 0; i < crew->count; i++)
         if (index < 0 || index % crew->count == i)
-            at[n++] = (dagi_candidate){.place = 1 + i, .backlog = seconds(crew->device[i].backlog),
+            at[n++] = (dagi_candidate){.place = 1 + i, .backlog = dagi_sim_in_seconds(crew->device[i].backlog),
                                        .move = dagi_sim_moving(s, t, 1 + i)};
     return n;
 }
@@ -187,7 +182,7 @@ static int choose(struct dagi_sim *s, int rank, struct dag_task *t, const dag_bo
     learn(s, cls, DAGI_HOST, bytes, on_core);
     learn(s, cls, 1, bytes, on_device);
     if (!s->ctx->settings.device_always && index < 0) {
-        double ready = (double)s->rank[rank].ready.count * seconds(on_core) / s->workers;
+        double ready = (double)s->rank[rank].ready.count * dagi_sim_in_seconds(on_core) / s->workers;
         at[n++] = (dagi_candidate){.place = DAGI_HOST, .backlog = ready,
                                    .move = dagi_sim_moving(s, t, DAGI_HOST)};
     }
@@ -265,7 +260,7 @@ void dagi_sim_core_runs(struct dagi_sim *s, const struct dag_task *t, dagi_sim_t
     int beside = dagi_sim_pool_of(s, t->pool)->on_device[t->cls->id];
     dagi_choice_class *cls =
         beside ? dagi_choice_class_of(s->devices.choice, program, pool->prec, t->cls->name) : NULL;
-    dagi_choice_core_ran(s->devices.choice, program, pool->prec, cls, seconds(time));
+    dagi_choice_core_ran(s->devices.choice, program, pool->prec, cls, dagi_sim_in_seconds(time));
 }
 
 /* ---- the manager ---------------------------------------------------------------------------- */

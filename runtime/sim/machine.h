@@ -13,6 +13,10 @@
 
 typedef int64_t dagi_sim_time;
 #define DAGI_SIM_SECOND INT64_C(1000000000000)
+static inline double dagi_sim_in_seconds(dagi_sim_time t)
+{
+    return (double)t / (double)DAGI_SIM_SECOND;
+}
 static inline dagi_sim_time dagi_sim_later(dagi_sim_time a, dagi_sim_time b)
 {
     return a > b ? a : b;

@@ -10,18 +10,13 @@ typedef struct node {
     dagi_sim_machine machine;
 } node;
 
-static double seconds(dagi_sim_time t)
-{
-    return (double)t / (double)DAGI_SIM_SECOND;
-}
-
 /* The head of a node: that of rank 0, which has the most devices. */
 static dag_node head_of(const dagi_sim_machine *m)
 {
     dag_node n = {.workers = (int)m->workers, .devices = dagi_sim_devices_of(m, 0),
                   .streams = (int)m->devices.streams, .memory = m->devices.memory,
-                  .latency = seconds(m->devices.link.latency), .in = m->devices.link.bandwidth,
-                  .out = m->devices.back, .task = seconds(m->task)};
+                  .latency = dagi_sim_in_seconds(m->devices.link.latency), .in = m->devices.link.bandwidth,
+                  .out = m->devices.back, .task = dagi_sim_in_seconds(m->task)};
     n.links = m->devices.links > 0 && m->devices.links < n.devices ? (int)m->devices.links : n.devices;
     snprintf(n.name, sizeof n.name, "%s", m->name);
     return n;
@@ -65,6 +60,6 @@ double dag_node_kernel(dag_node *n, int on_device, const dag_kernel_call *call, 
     else
         alone = full = dagi_sim_kernel_time(m, call);
     if (filled)
-        *filled = seconds(full);
-    return lacks ? -1 : seconds(alone);
+        *filled = dagi_sim_in_seconds(full);
+    return lacks ? -1 : dagi_sim_in_seconds(alone);
 }

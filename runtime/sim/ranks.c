@@ -7,17 +7,12 @@
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static dagi_value *of(dag_value *v)
-{
-    return (dagi_value *)(void *)v;
-}
-
 void dagi_sim_adopt(struct dagi_sim *s, int rank, dag_value *v)
 {
     dagi_sim_rank *r = &s->rank[rank];
     v->ptr = s->scratch.begin;
-    of(v)->slot = rank;
-    atomic_fetch_or_explicit(&of(v)->flags, DAGI_VALUE_COPIED, memory_order_relaxed);
+    dagi_value_of(v)->slot = rank;
+    atomic_fetch_or_explicit(&dagi_value_of(v)->flags, DAGI_VALUE_COPIED, memory_order_relaxed);
     r->memory += dagi_sim_value_bytes(v);
     r->peak = r->memory > r->peak ? r->memory : r->peak;
 }
@@ -25,12 +20,12 @@ void dagi_sim_adopt(struct dagi_sim *s, int rank, dag_value *v)
 /* A value that was adopted, or has been on devices, has no holder any more. */
 static int forget_value(dag_value *v)
 {
-    struct dagi_sim *s = dagi_sim_of(of(v)->pool->ctx);
-    uint32_t flags = atomic_load_explicit(&of(v)->flags, memory_order_relaxed);
+    struct dagi_sim *s = dagi_sim_of(dagi_value_of(v)->pool->ctx);
+    uint32_t flags = atomic_load_explicit(&dagi_value_of(v)->flags, memory_order_relaxed);
     if (dagi_sim_copies(v))
         dagi_sim_copies_forget(v);
     if (!(flags & DAGI_VALUE_HOME))
-        s->rank[of(v)->slot].memory -= dagi_sim_value_bytes(v);
+        s->rank[dagi_value_of(v)->slot].memory -= dagi_sim_value_bytes(v);
     return 0;
 }
 
@@ -69,7 +64,7 @@ static dag_value *bind(dag_taskpool *pool, struct dagi_residence *residence, con
     (void)residence;
     if (v) {
         v->ptr = s->scratch.begin;
-        atomic_store_explicit(&of(v)->flags, DAGI_VALUE_HOME | (flags & DAGI_VALUE_INPLACE),
+        atomic_store_explicit(&dagi_value_of(v)->flags, DAGI_VALUE_HOME | (flags & DAGI_VALUE_INPLACE),
                               memory_order_relaxed);
     }
     return v;
@@ -80,13 +75,13 @@ static int plans(struct dag_task *task, int flow, int slot, const dag_element *e
 {
     struct dagi_sim *s = dagi_sim_of(task->pool->ctx);
     dag_value *v = dag_task_flows(task)[flow];
-    uint32_t flags = atomic_load_explicit(&of(v)->flags, memory_order_relaxed);
+    uint32_t flags = atomic_load_explicit(&dagi_value_of(v)->flags, memory_order_relaxed);
     (void)slot;
     (void)e;
     if (s->devices.home) /* it is asked for what it stores, and where */
         *(flags & DAGI_VALUE_HOME ? s->devices.home : s->devices.away) |= UINT32_C(1) << flow;
     else if (flags & DAGI_VALUE_HOME)
-        atomic_fetch_or_explicit(&of(v)->flags, DAGI_VALUE_STORED, memory_order_relaxed);
+        atomic_fetch_or_explicit(&dagi_value_of(v)->flags, DAGI_VALUE_STORED, memory_order_relaxed);
     else
         s->spent += llround(1e12 * (double)dagi_sim_value_bytes(v) / s->machine.copy);
     return 1;
@@ -128,8 +123,8 @@ void dagi_sim_make_writable(struct dagi_sim *s, int rank, struct dag_task *t, ui
         dag_value **flow = &dag_task_flows(t)[__builtin_ctz(mask)], *v = *flow;
         if (!v)
             continue;
-        uint32_t flags = atomic_load_explicit(&of(v)->flags, memory_order_relaxed);
-        if (atomic_load_explicit(&of(v)->refs, memory_order_relaxed) == 1 &&
+        uint32_t flags = atomic_load_explicit(&dagi_value_of(v)->flags, memory_order_relaxed);
+        if (atomic_load_explicit(&dagi_value_of(v)->refs, memory_order_relaxed) == 1 &&
             (!(flags & DAGI_VALUE_HOME) ||
              (flags & (DAGI_VALUE_INPLACE | DAGI_VALUE_STORED)) == DAGI_VALUE_INPLACE)) {
             dagi_value_anew(v);

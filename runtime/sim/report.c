@@ -3,21 +3,16 @@
 
 #include <inttypes.h>
 
-static double seconds(dagi_sim_time t)
-{
-    return (double)t / (double)DAGI_SIM_SECOND;
-}
-
 double dagi_sim_seconds(const dag_context *ctx)
 {
-    return seconds(dagi_sim_of(ctx)->rank[0].app);
+    return dagi_sim_in_seconds(dagi_sim_of(ctx)->rank[0].app);
 }
 
 double dagi_sim_message_seconds(const dag_context *ctx)
 {
     const struct dagi_sim *s = dagi_sim_of(ctx);
     double set = ctx->settings.link_latency;
-    return set > 0 ? set : s->nranks > s->machine.ranks ? seconds(s->machine.between.latency) : 0;
+    return set > 0 ? set : s->nranks > s->machine.ranks ? dagi_sim_in_seconds(s->machine.between.latency) : 0;
 }
 
 void dagi_sim_way(const dag_context *ctx, size_t bytes, int ranks, dag_bcast_way *way)
@@ -32,8 +27,8 @@ int dagi_sim_network(const dag_context *ctx, dag_network *network)
     const dagi_sim_wire *far = &s->machine.between, *near = &s->machine.within;
     int apart = s->nranks > s->machine.ranks;
     if (!dagi_link_tell(&s->trees.link, apart, network))
-        *network = (dag_network){seconds(far->latency), far->bandwidth, seconds(near->latency), near->bandwidth,
-                                 apart};
+        *network = (dag_network){dagi_sim_in_seconds(far->latency), far->bandwidth,
+                                 dagi_sim_in_seconds(near->latency), near->bandwidth, apart};
     return 1;
 }
 
@@ -43,7 +38,7 @@ double dagi_sim_gemm_seconds(const dag_context *ctx, dag_precision prec, int64_t
     const dag_kernel_call call = {.op = DAG_OP_GEMM, .precision = prec, .name = "gemm",
                                   .flops = real * (double)m * (double)n * (double)k,
                                   .bytes = (double)m * (double)n * (double)dag_precision_size(prec)};
-    return seconds(dagi_sim_kernel_time(&dagi_sim_of(ctx)->machine, &call));
+    return dagi_sim_in_seconds(dagi_sim_kernel_time(&dagi_sim_of(ctx)->machine, &call));
 }
 
 void dagi_sim_tell(const dag_context *ctx, dag_simulation *out)
@@ -62,10 +57,10 @@ void dagi_sim_tell(const dag_context *ctx, dag_simulation *out)
                             .devices = s->devices.count,
                             .device_tasks = s->devices.tasks,
                             .device_bytes = s->devices.bytes,
-                            .device_busy = seconds(s->devices.busy)};
+                            .device_busy = dagi_sim_in_seconds(s->devices.busy)};
     for (int r = 0; r < s->nranks; r++) {
-        out->busy += seconds(s->rank[r].busy);
-        out->talking += seconds(s->rank[r].talk);
+        out->busy += dagi_sim_in_seconds(s->rank[r].busy);
+        out->talking += dagi_sim_in_seconds(s->rank[r].talk);
         out->values = s->rank[r].peak > out->values ? s->rank[r].peak : out->values;
     }
 }

@@ -9,11 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const int32_t *locals_of(struct dag_task *task)
-{
-    return (const int32_t *)(dag_task_flows(task) + task->cls->ndata);
-}
-
 /* "A(1, 2)" */
 static const char *reference(char *text, size_t size, const dagi_pool_data *data, int slot,
                              const int64_t *index)
@@ -28,13 +23,13 @@ static const char *reference(char *text, size_t size, const dagi_pool_data *data
 }
 
 #define ERROR(task, flow, ...)                                                                     \
-    dag_graph_error((task)->pool->globals, (task)->cls, locals_of(task),                           \
+    dag_graph_error((task)->pool->globals, (task)->cls, dagi_task_locals(task),                           \
                     (task)->cls->flows[flow].line, __VA_ARGS__)
 
 static void no_memory(struct dag_task *task, int flow)
 {
     char name[256];
-    dagi_describe(name, sizeof(name), task->cls, locals_of(task));
+    dagi_describe(name, sizeof(name), task->cls, dagi_task_locals(task));
     dagi_pool_fail(task->pool, DAG_ERR_NOMEM, "no memory for flow %s of %s",
                    task->cls->flows[flow].name, name);
 }
@@ -42,7 +37,7 @@ static void no_memory(struct dag_task *task, int flow)
 static void cannot_locate(struct dag_task *task, int flow, int slot, const int64_t *index, dag_status status)
 {
     char name[256], text[128];
-    dagi_describe(name, sizeof(name), task->cls, locals_of(task));
+    dagi_describe(name, sizeof(name), task->cls, dagi_task_locals(task));
     dagi_pool_fail(task->pool, status, "%s for flow %s of %s: %s",
                    reference(text, sizeof(text), task->pool->data, slot, index), task->cls->flows[flow].name, name,
                    dag_strerror(status));
@@ -223,7 +218,7 @@ static dag_value *copy_of(struct dag_task *task, const dag_value *v)
     const dag_shape shape = {v->m, v->n, v->elem};
     dag_value *copy = dagi_value_new(task->owner, task->pool, &shape);
     if (copy != NULL)
-        dagi_copy_region(copy, v, DAG_REGION_FULL);
+        dagi_value_copy(copy, v, DAG_REGION_FULL);
     return copy;
 }
 

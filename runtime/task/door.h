@@ -156,6 +156,12 @@ struct dag_task *dagi_door_put(struct dagi_worker *w, struct dag_task *t);
  * No store looks for the value before it is tracked (dagi_value_track()). The slot is not resident. */
 void dagi_bind_made(struct dag_task *task, int flow, int slot, const int64_t *index);
 
+/* Does a client complete it, that knows its readers? */
+static inline bool dagi_is_given(const struct dag_task *t)
+{
+    return t->cls->ctl_blind & DAGI_GIVEN;
+}
+
 static inline void dagi_door_hold(struct dagi_door *door)
 {
     if (!door->unlocked)

@@ -19,8 +19,8 @@
 #include <stdio.h>
 
 #ifdef DAG_NO_TRACE
-#define DAGI_TRACK(w) ((struct dagi_track *)NULL)
-#define DAGI_TRACE(ctx) ((struct dagi_trace *)NULL)
+#define DAGI_TRACK(w) ((void)(w), (struct dagi_track *)NULL) /* or it would be unused */
+#define DAGI_TRACE(ctx) ((void)(ctx), (struct dagi_trace *)NULL)
 #else
 #define DAGI_TRACK(w) ((w)->track)
 #define DAGI_TRACE(ctx) ((ctx)->trace)

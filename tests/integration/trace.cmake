@@ -43,6 +43,13 @@ else()
 endif()
 dag_add_script_test(trace_browser LABELS integration PROCESSORS 2 TIMEOUT 180
     COMMAND ${files} browser "$<TARGET_FILE:trace_run>" "$<TARGET_FILE:dag_trace>" "${mpirun}")
+if(Python3_FOUND AND CMAKE_GENERATOR MATCHES "Ninja|Makefiles") # those that write compile_commands.json
+    dag_add_script_test(trace_without LABELS integration
+        COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/trace/without.py" "${PROJECT_SOURCE_DIR}"
+            "${PROJECT_BINARY_DIR}/compile_commands.json")
+else()
+    dag_leave_out(trace_without "Python 3 is not part of this build")
+endif()
 if(TARGET bench_tasks AND NOT DAG_SANITIZE AND NOT DAG_NO_TRACE)
     dag_add_script_test(trace_cost LABELS integration full PROCESSORS 2 TIMEOUT 900
         COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/trace/cost.sh"

@@ -69,6 +69,10 @@ START_TEST(sizes_between)
     learn(c, FIRST, 1 << 20, 1, 3);
     learn(c, FIRST, 1 << 22, 16, 3);
     ck_assert(about(dagi_choice_kernel(c, gemm(c), FIRST, 1 << 21), 4));
+    ck_assert_int_eq(dagi_choice_known(c, gemm(c), FIRST, 1 << 20), 3);
+    ck_assert_int_eq(dagi_choice_known(c, gemm(c), FIRST, 1 << 21), 0); /* its neighbours tell */
+    ck_assert_int_eq(dagi_choice_known(c, gemm(c), CORES, 1 << 20), 0);
+    ck_assert_int_eq(dagi_choice_known(c, NULL, FIRST, 1 << 20), 0);
     ck_assert(about(dagi_choice_kernel(c, gemm(c), FIRST, 1 << 19), 0.5));
     ck_assert(about(dagi_choice_kernel(c, gemm(c), FIRST, 1 << 23), 32));
     ck_assert(dagi_choice_kernel(c, gemm(c), FIRST, 1 << 25) == DAGI_CHOICE_UNKNOWN);

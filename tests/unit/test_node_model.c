@@ -13,6 +13,8 @@ typedef struct toy {
     int elements, results, steps[MOST], source[MOST][2];
     int64_t core, alone, filled, bytes;
     int home;
+    bool flat;          /* all of one priority */
+    int named[MOST];
 } toy;
 
 static int64_t bytes(const void *arg, int x)
@@ -29,7 +31,7 @@ static bool stays(const void *arg, int x)
 static bool task(const void *arg, int x, int step, dagi_node_task *out)
 {
     const toy *t = arg;
-    *out = (dagi_node_task){.source = {t->source[x][0], t->source[x][1]}, .priority = 100 - x, .home = t->home,
+    *out = (dagi_node_task){.source = {t->source[x][0], t->source[x][1]}, .priority = t->flat ? 0 : 100 - x, .named = t->named[x], .home = t->home,
                             .core = t->core, .alone = t->alone, .filled = t->filled};
     return step < t->steps[x];
 }
@@ -81,6 +83,22 @@ START_TEST(an_element_waits_for_what_it_reads)
     near(play(&four, &t).seconds, 6);
     t.steps[0] = 0; /* nobody writes it: it is there */
     near(play(&four, &t).seconds, 4);
+}
+END_TEST
+
+/* On cores the one that was named first is first, whoever waited first. */
+START_TEST(what_becomes_ready_together_keeps_its_order)
+{
+    toy t = {.elements = 5, .steps = {1, 1, 1, 1, 2}, .source = {{-1, -1}, {0, -1}, {0, -1}, {0, -1}, {1, -1}}, .core = SECOND,
+             .home = DAGI_NODE_HOST, .flat = true};
+    dagi_node two = node(2, 0);
+    near(play(&two, &t).seconds, 4); /* 1 and 2, 3 and 4, 4 */
+    t.named[1] = 1;
+    near(play(&two, &t).seconds, 5); /* 2 and 3, 1, 4, 4 */
+    t.named[1] = 0;
+    t.source[1][0] = t.source[2][0] = t.source[3][0] = -1;
+    t.source[4][0] = 0;
+    near(play(&two, &t).seconds, 3); /* started in their order: 0 and 1, 2 and 4, 3 and 4 */
 }
 END_TEST
 
@@ -185,6 +203,7 @@ int main(void)
     TCase *c = tcase_create("node_model");
     tcase_add_test(c, cores_share_what_is_ready);
     tcase_add_test(c, an_element_waits_for_what_it_reads);
+    tcase_add_test(c, what_becomes_ready_together_keeps_its_order);
     tcase_add_test(c, operands_cross_links);
     tcase_add_test(c, what_follows_is_issued_with_what_it_follows);
     tcase_add_test(c, queues_keep_their_order);

@@ -149,6 +149,47 @@ START_TEST(regions_are_copied_exactly)
 }
 END_TEST
 
+/* Kernels compute nothing: values of pools with nothing but matrices lie at one place, with room for so many bytes, and are not copied. */
+START_TEST(values_without_content_have_no_memory)
+{
+    static char nowhere[sizeof(double) * ROWS * COLS + 1];
+    const dag_shape tile = {ROWS, COLS, sizeof(double)}, large = {ROWS, COLS + 1, sizeof(double)};
+    static const dag_matrix matrix;
+    int renamed;
+    ctx->nowhere.at = nowhere;
+    ctx->nowhere.bytes = sizeof nowhere;
+    for (int slot = 0; slot < NSLOTS; slot++) {
+        dag_value *sum = dagi_value_new(&w, pool, &tile); /* some are not matrices: it might be pivots */
+        ck_assert_ptr_ne(sum->ptr, nowhere);
+        dagi_value_release(&w, sum);
+        dagi_data_name_matrix(pool->data, slot, &matrix);
+    }
+
+    dag_value *one = dagi_value_new(&w, pool, &tile), *other = dagi_value_new(&w, pool, &tile);
+    dag_value *beyond = dagi_value_new(&w, pool, &large);
+    ck_assert_ptr_eq(one->ptr, nowhere);
+    ck_assert_ptr_eq(other->ptr, nowhere);
+    ck_assert_ptr_ne(beyond->ptr, nowhere);
+    ck_assert_uint_eq(((dagi_value *)one)->capacity, 0);
+
+    dag_value *home = bind(0, INPLACE, 1);
+    ck_assert_ptr_eq(home->ptr, data[INPLACE].item[1]); /* elements are told apart */
+    ck_assert_ptr_eq(dagi_value_sent(home).ptr, nowhere);
+    dagi_value_retain(home, 1);
+    dag_value *mine = dagi_value_writable(&w, home, &renamed);
+    ck_assert_int_eq(renamed, 1);
+    ck_assert_ptr_eq(mine->ptr, nowhere);
+    memset(nowhere, 1, sizeof nowhere);
+    t.flow[1] = mine;
+    store(1, WRITE, 2, DAG_REGION_FULL);
+    ck_assert_double_eq(data[WRITE].item[2][0], 200);
+    dagi_value_release(&w, one);
+    dagi_value_release(&w, other);
+    dagi_value_release(&w, beyond);
+    finish();
+}
+END_TEST
+
 /* ---- many threads ------------------------------------------------------------------------ */
 
 enum { THREADS = 4, ROUNDS = 20000 };
@@ -250,6 +291,7 @@ int main(void)
     tcase_add_test(tc, sole_holder_writes_in_place);
     tcase_add_test(tc, shared_value_is_copied_for_a_writer);
     tcase_add_test(tc, regions_are_copied_exactly);
+    tcase_add_test(tc, values_without_content_have_no_memory);
     tcase_add_test(tc, threads_share_the_table_and_the_depot);
     tcase_add_test(tc, at_most_one_writer_in_place);
     suite_add_tcase(suite, tc);

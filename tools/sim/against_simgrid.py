@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dag_sim beside SimGrid: the same graphs, kernels and network, played by the one and by the other.
 
-    against_simgrid.py BUILD SIMGRID-BUILD [--ranks 4,16,64] [--tiles 24] [--doc FILE]
+    against_simgrid.py BUILD SIMGRID-BUILD [--ranks 4,16,64] [--tiles 24] [--doc FILE | --network "fat-tree 4 2"]
     against_simgrid.py BUILD --recorded --doc FILE [--most 256]
 
 SIMGRID-BUILD is a build of the preset `simgrid`. --recorded: what SimGrid said is taken from the table in FILE, up to so many
@@ -24,7 +24,7 @@ NETWORKS = [("12.5 GB/s", "1.5us 12.5GB/s"), ("1 GB/s", "5us 1GB/s")]
 NB = 128
 # What SimGrid cannot play takes no time: what a task and a copy cost beside kernels.
 MACHINE = """name = flat
-network = flat
+network = {network}
 share = {share}
 between = {between}
 within = 0.6us 8GB/s
@@ -52,9 +52,9 @@ def result(command, **environment):
     return tuple(int(n) for n in match.groups()[:3]), float(match[4])
 
 
-def describe(machine, between, share):
+def describe(options, machine, between, share):
     with open(machine, "w", encoding="ascii") as file:
-        file.write(MACHINE.format(between=between, share=share))
+        file.write(MACHINE.format(network=options.network, between=between, share=share))
 
 
 def recorded(options, _machine):
@@ -76,7 +76,7 @@ def run_simgrid(options, machine):
     for network, between in NETWORKS:
         for ranks in options.ranks:
             for name, routine in ROUTINES:
-                describe(machine, between, "fifo")
+                describe(options, machine, between, "fifo")
                 order = options.tiles * NB
                 counts, other = result([os.path.join(HERE, "..", "simulate"), "-np", str(ranks), "--machine",
                                         machine, os.path.join(options.simgrid, "bin/sim_counts"), routine,
@@ -88,7 +88,7 @@ def rows(options, machine):
     for network, ranks, name, order, counts, other in (recorded if options.recorded else run_simgrid)(options, machine):
         times = []
         for share in "fifo", "fair":
-            describe(machine, dict(NETWORKS)[network], share)
+            describe(options, machine, dict(NETWORKS)[network], share)
             played, time = result([os.path.join(options.build, "tests/integration/sim_counts"), dict(ROUTINES)[name],
                                    str(order), str(NB)], DAG_SIMULATE=str(ranks), DAG_MACHINE=machine)
             times.append(time)
@@ -114,10 +114,13 @@ def main():
     parser.add_argument("--most", type=int, default=1024)
     parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[4, 16, 64])
     parser.add_argument("--tiles", type=int, default=24)
+    parser.add_argument("--network", default="flat")
     parser.add_argument("--doc")
     options = parser.parse_args()
     if not options.recorded and not options.simgrid or options.recorded and not options.doc:
         parser.error("give a build of the preset simgrid, or --recorded and --doc FILE with its table")
+    if options.doc and options.network != "flat":
+        parser.error("the table in the page is of flat networks")
     with tempfile.TemporaryDirectory() as work:
         found = list(rows(options, os.path.join(work, "machine")))
     text = table(found)

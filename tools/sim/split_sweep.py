@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tiles of one size and of two, on machines that are described: the tables of docs/performance/split.md.
 
-    split_sweep.py DIRECTORY-OF-PROGRAMS MACHINES [auto|table|sweep|paper|runs]
+    split_sweep.py DIRECTORY-OF-PROGRAMS MACHINES [auto|table|sweep|paper|runs] [MACHINE ...]
 
 auto    for each machine, routine and size what `split = auto` takes, placement and form included, beside the best single size
 table   for each machine, routine, size, placement and form what `split = auto` takes: its tiles, its time in a simulated
@@ -10,20 +10,25 @@ sweep   cuts (B, s, b, form, placement) simulated, five that the list schedule l
         compares
 paper   the node of Song and Dongarra, Cholesky, n = 960 to 34,560, both placements
 runs    only when asked for: what the list schedule predicts beside runs of the scheduler itself, whose workers and devices
-        (the fake CUDA) take modelled times on a stretched clock; the programs are those of a build that has the fake
+        (the fake CUDA) take modelled times on a stretched clock; the programs are those of a build that has the fake. By
+        cost each runs twice: the second one has the times that the first one kept (perf_model), as the schedule has them
 
-All others are simulated (dag_sim); their numbers do not depend on the machine that computes them.
+Machines named behind it are all that are looked at. All but the last are simulated (dag_sim); their numbers do not depend on
+the machine that computes them.
 """
 
 import json
 import os
 import random
+import statistics
 import subprocess
 import sys
+import tempfile
 
 BIN, MACHINES = sys.argv[1:3]
-WHAT = sys.argv[3:] or ["auto", "table", "sweep", "paper"]
-NAMES = ("keeneland", "workstation", "h100")
+ALL = ("keeneland", "workstation", "h100")
+NAMES = [name for name in ALL if name in sys.argv[3:]] or ALL
+WHAT = [what for what in sys.argv[3:] if what not in ALL] or ["auto", "table", "sweep", "paper"]
 ROUTINES = ("potrf", "gemm", "geqrf")
 CUTS = {"geqrf": ((64, 96, 128, 192, 256, 384, 512, 768), (32, 64, 128))} # B and b; its panels are tasks of one core
 
@@ -139,15 +144,21 @@ WORKERS = {"keeneland": 12, "workstation": 14, "h100": 16}
 WALL = 12 # seconds that a run takes here, about
 
 
-def stretched(machine, routine, n, placement, seconds):
+# What two processors play in time: few tasks, and few elements to make on the slow clock.
+ROWS = [(machine, routine, n, placement) for machine in ALL for routine in ("potrf", "gemm") for n in (3840, 11520)
+        for placement in ("cost", "static") if n == 3840 or machine == "workstation"]
+
+
+def stretched(machine, routine, n, placement, seconds, **kept):
     """A run of real workers on a clock so slow that it takes WALL seconds; JSON."""
     path, build = os.path.join(MACHINES, machine + ".machine"), os.path.join(BIN, "..")
     factor = str(max(2, round(WALL / seconds)))
     done = subprocess.run(
         [os.path.join(BIN, "dag_" + routine), "--n", str(n), "--split", "auto", "--threads", str(WORKERS[machine]), "--json"],
         capture_output=True, text=True, check=False,
-        env=os.environ | {"DAG_SPLIT_PLACEMENT": placement, "DAG_SPLIT_UPDATE": "column", "DAG_MACHINE": path, "DAG_STRETCH": factor, "DAG_DIRECT": "off",
-                          "FAKE_CUDA_MACHINE": path, "FAKE_CUDA_STRETCH": factor, "FAKE_CUDA_COMPUTE": "0",
+        env=os.environ | kept | {"DAG_SPLIT_PLACEMENT": placement, "DAG_SPLIT_UPDATE": "column", "DAG_MACHINE": path,
+                          "DAG_STRETCH": factor, "DAG_DIRECT": "off", "FAKE_CUDA_MACHINE": path,
+                          "FAKE_CUDA_STRETCH": factor, "FAKE_CUDA_COMPUTE": "0",
                           "LD_LIBRARY_PATH": build + "/tests/gpu/fake/lib", "DAG_DEVICE_PLUGIN": "CUDA=" + build + "/lib/libdag_cuda.so",
                           "DAG_BIND": "none", "DAG_WARNINGS": "off"})
     if done.returncode != 0:
@@ -156,19 +167,22 @@ def stretched(machine, routine, n, placement, seconds):
 
 
 def runs():
-    print("\n| machine | routine | n | placement | tiles | predicted, s | modelled run, s | error | stretched |\n" + "|---" * 9 + "|")
-    errors = []
-    for machine in NAMES:
-        for routine in ROUTINES:
-            for n in (3840, 11520, 34560):
-                for placement in ("cost", "static"):
-                    predicted = run(machine, routine, n, "--split", "auto", placement=placement)["split_predicted_s"]
-                    r = stretched(machine, routine, n, placement, predicted)
-                    errors.append(r["split_predicted_s"] / r["time_s"] - 1)
-                    print(f"| {machine} | {routine} | {n} | {placement} | {cut(r)} | {r['split_predicted_s']:.4g} | {r['time_s']:.4g} | "
-                          f"{100 * errors[-1]:+.1f} % | {r['stretch']} |", flush=True)
-    sizes = sorted(map(abs, errors))
-    print(f"\nOf {len(sizes)} predictions the median is off by {100 * sizes[len(sizes) // 2]:.1f} %, the worst by {100 * sizes[-1]:.1f} %.")
+    print("\n| machine | routine | n | placement | tiles | predicted | run | error | kept | error | stretched |\n" + "|---" * 11 + "|")
+    first, best = [], []
+    for machine, routine, n, placement in (row for row in ROWS if row[0] in NAMES):
+        predicted = run(machine, routine, n, "--split", "auto", placement=placement)["split_predicted_s"]
+        with tempfile.TemporaryDirectory() as where:
+            kept = {"DAG_PERF_MODEL": os.path.join(where, "times")} if placement == "cost" else {}
+            r = stretched(machine, routine, n, placement, predicted, **kept)
+            again = stretched(machine, routine, n, placement, predicted, **kept) if kept else r
+        errors = [x["split_predicted_s"] / x["time_s"] - 1 for x in (r, again)]
+        first.append(abs(errors[0]))
+        best.append(abs(errors[1]))
+        second = f"{again['time_s']:.4g} | {100 * errors[1]:+.1f} %" if kept else " | "
+        print(f"| {machine} | {routine} | {n} | {placement} | {cut(r)} | {r['split_predicted_s']:.4g} | {r['time_s']:.4g} | "
+              f"{100 * errors[0]:+.1f} % | {second} | {r['stretch']} |", flush=True)
+    for what, errors in ("first runs", first), ("with kept times, where there are some,", best):
+        print(f"\n{what}: the median of {len(errors)} is off by {100 * statistics.median(errors):.1f} %, the worst by {100 * max(errors):.1f} %")
 
 
 for what in WHAT:

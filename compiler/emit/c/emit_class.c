@@ -307,5 +307,8 @@ void emit_class_functions(emitter *e, const plan_class *cls)
         snprintf(what, sizeof what, "device%d", cls->bodies[i].number);
         if (cls->bodies[i].device_index)
             emit_value(e, cls, cls->bodies[i].device_index, "int64_t", what);
+        snprintf(what, sizeof what, "batch%d", cls->bodies[i].number);
+        if (cls->bodies[i].batch)
+            emit_value(e, cls, cls->bodies[i].batch, "int", what);
     }
 }

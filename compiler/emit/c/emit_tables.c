@@ -78,6 +78,8 @@ static void emit_small_tables(emitter *e, const plan_class *cls)
             emit_out(e, ", .device = DAG_DEVICE_%s", plan_device_name(body->device));
         if (body->device_index)
             emit_out(e, ", .device_index = %s_%s_device%d", name, cls->name, body->number);
+        if (body->batch)
+            emit_out(e, ", .batch = %s_%s_batch%d", name, cls->name, body->number);
         if (body->workspace)
             emit_body_fns(e, cls, body, ".workspace", "workspace");
         emit_out(e, "}");

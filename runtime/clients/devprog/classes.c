@@ -5,15 +5,11 @@
  */
 #include "devprog.h"
 
+#include "../given.h"
 #include "../../device/device.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const int32_t *params_of(struct dag_task *task)
-{
-    return (const int32_t *)(dag_task_flows(task) + task->cls->ndata);
-}
 
 static const command *command_at(const void *globals, int32_t number)
 {
@@ -22,16 +18,10 @@ static const command *command_at(const void *globals, int32_t number)
 
 static const command *command_of(struct dag_task *task, const void *globals)
 {
-    return command_at(globals, params_of(task)[0]);
+    return command_at(globals, dagi_task_locals(task)[0]);
 }
 
 /* ---- the space: commands of this rank ------------------------------------------------------ */
-
-static int always(const void *globals, int32_t *locals)
-{
-    (void)globals, (void)locals;
-    return 1;
-}
 
 static int own_rank(const void *globals, const int32_t *locals)
 {
@@ -55,12 +45,6 @@ static int64_t count_all(const void *globals)
 {
     const dag_devprog *p = program_of(globals);
     return p->linked ? (int64_t)p->ncommands : 0;
-}
-
-static int64_t count_none(const void *globals)
-{
-    (void)globals;
-    return 0;
 }
 
 static int start(dag_cursor *cursor, const void *globals)
@@ -108,12 +92,6 @@ static void bind(struct dag_task *task, const void *globals)
 }
 
 /* ---- bodies -------------------------------------------------------------------------------- */
-
-static int nothing(struct dag_task *task, const void *globals)
-{
-    (void)task, (void)globals;
-    return DAG_BODY_DONE;
-}
 
 /* LD and ST: what is refused half way is done again from the beginning. */
 static int transfer(struct dag_task *task, const void *globals)
@@ -189,7 +167,7 @@ static size_t workspace(struct dag_task *task, const void *globals)
     {                                                                                              \
         FN, FN, FN, FN                                                                             \
     }
-static const dag_body empty_body = {.fn = ALL_FOUR(nothing)};
+static const dag_body empty_body = {.fn = ALL_FOUR(dagi_nothing)};
 static const dag_body host_body = {.fn = ALL_FOUR(run_on_host)};
 static const dag_body transfer_body = {
     .fn = ALL_FOUR(transfer), .device = DAG_DEVICE_ANY, .device_index = own_device};
@@ -223,13 +201,13 @@ static void make_class(described *d, int id, const char *name, int nregs,
                                  .local_names = names,
                                  .flows = flows,
                                  .bodies = body,
-                                 .locals = always,
+                                 .locals = dagi_always,
                                  .rank = own_rank,
                                  .priority = first_first,
                                  .inputs = arrivals,
                                  .bind = ndata ? bind : NULL,
                                  .successors = successors,
-                                 .count = id == 0 ? count_all : count_none,
+                                 .count = id == 0 ? count_all : dagi_none_beforehand,
                                  .start = start};
     d->classes[id].task_bytes =
         (uint32_t)(sizeof(struct dag_task) + (size_t)ndata * sizeof(dag_value *) +
@@ -246,13 +224,6 @@ static char *joined(const char *name, const char *more)
     return text;
 }
 
-static uint64_t mix_text(uint64_t hash, const char *text)
-{
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* Nonzero: out of memory; what there is stays where it is. */
 static int fill(described *d, const dag_devprog_desc *desc)
 {
@@ -265,7 +236,7 @@ static int fill(described *d, const dag_devprog_desc *desc)
     char *name = strdup(desc->name);
     if (!d->classes || !d->table || !d->flows || !d->slots || !name)
         return 1;
-    uint64_t hash = mix_text(UINT64_C(0x64657670726f67), name);
+    uint64_t hash = dagi_mix_text(UINT64_C(0x64657670726f67), name);
     make_class(d, CLASS_LD, "LD", 1, &writes, &transfer_body);
     make_class(d, CLASS_ST, "ST", 1, &reads, &transfer_body);
     make_class(d, CLASS_MARK, "MARK", -1, NULL, &empty_body);
@@ -277,7 +248,7 @@ static int fill(described *d, const dag_devprog_desc *desc)
             return 1;
         make_class(d, class_of_kernel(k, 0), own, kernel->nargs, kernel->access, &device_body);
         make_class(d, class_of_kernel(k, 1), host, -1, NULL, &host_body);
-        hash = mix_text(hash, own);
+        hash = dagi_mix_text(hash, own);
     }
     for (int m = 0; m < desc->nmatrices; m++) {
         d->slots[m] = (dag_slot){strdup(desc->matrices[m]->super.name), DAG_MEM_INPLACE};

@@ -16,18 +16,14 @@
  */
 #include "insert.h"
 
+#include "../given.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static void *pointer_of(const int32_t *params)
 {
     return (void *)(uintptr_t)get_64(params + 2);
-}
-
-static int always(const void *globals, int32_t *locals)
-{
-    (void)globals, (void)locals;
-    return 1;
 }
 
 static int own_rank(const void *globals, const int32_t *locals)
@@ -40,12 +36,6 @@ static int second_number(const void *globals, const int32_t *locals)
 {
     (void)globals;
     return (int)get_64(locals + 2);
-}
-
-static int64_t none_beforehand(const void *globals)
-{
-    (void)globals;
-    return 0;
 }
 
 static int64_t two_inputs(const void *globals, const int32_t *locals)
@@ -64,12 +54,6 @@ static int64_t record_priority(const void *globals, const int32_t *locals)
 {
     (void)globals;
     return ((const record *)pointer_of(locals))->priority;
-}
-
-static int nothing(struct dag_task *task, const void *globals)
-{
-    (void)task, (void)globals;
-    return DAG_BODY_DONE;
 }
 
 static int run_kernel(struct dag_task *task, const void *globals)
@@ -245,7 +229,7 @@ static void send_successors(dag_visit *visit, const void *globals, const int32_t
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-static const dag_body empty_body = {.fn = {nothing, nothing, nothing, nothing}};
+static const dag_body empty_body = {.fn = {dagi_nothing, dagi_nothing, dagi_nothing, dagi_nothing}};
 static const dag_body look_body = {.fn = {look, look, look, look}};
 static const dag_body combining_body = {.fn = {combine_body, combine_body, combine_body, combine_body}};
 static const dag_body joining_body = {.fn = {join_body, join_body, join_body, join_body}};
@@ -258,8 +242,8 @@ static void make_class(inserted_program *s, int id, const char *name, int ndata)
                      .ndata = (uint8_t)ndata, .nflows = (uint8_t)(ndata + 1), .nbodies = 1,
                      .local_names = dagi_given_names,
                      .flows = &s->flows[id * (DAG_INSERT_MOST + 1)], .bodies = &empty_body,
-                     .locals = always, .rank = own_rank, .inputs = two_inputs,
-                     .count = none_beforehand, .ctl_blind = DAGI_GIVEN};
+                     .locals = dagi_always, .rank = own_rank, .inputs = two_inputs,
+                     .count = dagi_none_beforehand, .ctl_blind = DAGI_GIVEN};
     c->task_bytes = (uint32_t)(sizeof(struct dag_task) + (size_t)ndata * sizeof(dag_value *) +
                                DAGI_GIVEN_PARAMS * sizeof(int32_t));
     for (int f = 0; f <= ndata; f++)
@@ -342,13 +326,6 @@ static void make_kernel(inserted_program *s, const dag_insert_kernel *k, const d
     }
 }
 
-static uint64_t mix_text(uint64_t hash, const char *text)
-{
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* Room for the classes of all kinds. Nonzero = no memory. */
 static int make_room(inserted_program *s, const dag_insert_desc *desc)
 {
@@ -400,7 +377,7 @@ static void make_own(inserted_program *s)
 
 static int fill(inserted_program *s, const dag_insert_desc *desc)
 {
-    uint64_t hash = mix_text(UINT64_C(0x696e73657274), desc->name);
+    uint64_t hash = dagi_mix_text(UINT64_C(0x696e73657274), desc->name);
     if (make_room(s, desc) != 0)
         return 1;
     make_own(s);
@@ -412,7 +389,7 @@ static int fill(inserted_program *s, const dag_insert_desc *desc)
             return 1;
         make_kernel(s, &s->copies[k], s->kernels[k], s->first[k]);
         s->first[k + 1] = s->first[k] + kinds_of(&s->copies[k]);
-        hash = mix_text(hash, s->copies[k].name);
+        hash = dagi_mix_text(hash, s->copies[k].name);
     }
     char *name = strdup(desc->name);
     for (int c = 0; c < desc->ncollections; c++)

@@ -298,6 +298,14 @@ const char *cublasGetStatusString(cublasStatus_t status);
                                       cublasFillMode_t uplo, cublasOperation_t trans,              \
                                       cublasDiagType_t diag, int m, int n, const T *alpha,         \
                                       const T *A, int lda, T *B, int ldb);                         \
+    cublasStatus_t cublas##P##gemmBatched(                                                         \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,   \
+        int k, const T *alpha, const T *const Aarray[], int lda, const T *const Barray[], int ldb, \
+        const T *beta, T *const Carray[], int ldc, int batchCount);                                \
+    cublasStatus_t cublas##P##trsmBatched(                                                         \
+        cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,                       \
+        cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const T *alpha,              \
+        const T *const A[], int lda, T *const B[], int ldb, int batchCount);                       \
     cublasStatus_t cublas##P##trmm_v2(                                                             \
         cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,                       \
         cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const T *alpha, const T *A,  \

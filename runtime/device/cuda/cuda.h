@@ -107,10 +107,12 @@ extern const dag_kernel dagi_cuda_kernels[DAGI_CUDA_KERNELS];
 
 /* ---- rows.c ---- */
 
-#define DAGI_CUDA_ROW_KERNELS (3 * DAG_PRECISION_COUNT)
+#define DAGI_CUDA_ROW_KERNELS (5 * DAG_PRECISION_COUNT)
 extern const dag_kernel dagi_cuda_row_kernels[DAGI_CUDA_ROW_KERNELS];
 /* Finds the library that these need. 0: there is none, `why` is a sentence. */
 int dagi_cuda_rows_load(char *why, size_t size);
+/* Items of 8 bytes, up to DAGI_CUDA_STORE_MOST, read by the call, go to memory of the device. */
+void dagi_cuda_store(dag_device_queue *q, int64_t *to, const int64_t *from, int count);
 /* Behind a factorisation of n x n elements: *info, a device's 0, becomes i+1 where diagonal element i is
  * not positive. cuSOLVER documents no answer to a NaN. Nothing without that library. */
 void dagi_cuda_positive(dag_device_queue *q, int n, const void *A, int lda, size_t item, size_t part,

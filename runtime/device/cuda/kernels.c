@@ -14,6 +14,9 @@
 /* A row of ones of each precision, behind the workspace, as long as the longest takes. */
 enum { ONES = 64, ONES_BYTES = ONES * sizeof(dag_dcomplex) };
 
+/* Behind these addresses of what is multiplied, or solved with, by one launch; that many at a time. */
+enum { BATCH = 64, BATCH_BYTES = 3 * BATCH * sizeof(void *) };
+
 static void *ones_of(const dag_device_queue *q, dag_precision precision)
 {
     return (char *)q->workspace + q->device->blas_workspace + (size_t)precision * ONES_BYTES;
@@ -55,7 +58,8 @@ static dagi_result make_handles(dag_device_queue *q)
 {
     dagi_result result = DAGI_OK;
     if (!q->workspace)
-        result = CUDA(cudaMalloc, &q->workspace, q->device->blas_workspace + DAG_PRECISION_COUNT * ONES_BYTES);
+        result = CUDA(cudaMalloc, &q->workspace, 
+                      q->device->blas_workspace + DAG_PRECISION_COUNT * ONES_BYTES + BATCH_BYTES);
     if (result == DAGI_OK && !q->solver)
         result = dagi_cuda_solver_result(cusolverDnCreate(&q->solver), "cusolverDnCreate");
     if (result == DAGI_OK)
@@ -101,6 +105,15 @@ static int ready_with_ones(dag_device_queue *q)
         dagi_cuda_note(q, result);
     q->has_ones |= result == DAGI_OK;
     return result == DAGI_OK;
+}
+
+/* Put addresses, `count` of up to three operands each, into memory of the queue, and say where; NULL: refused.
+ * Those of the launch before are not read any more when these arrive. */
+static void **addresses(dag_device_queue *q, const int64_t *list, int operands, int count)
+{
+    void **to = (void **)(void *)((char *)ones_of(q, (dag_precision)0) + DAG_PRECISION_COUNT * ONES_BYTES);
+    dagi_cuda_store(q, (int64_t *)(void *)to, list, operands * count);
+    return dagi_cuda_ready(q) ? to : NULL;
 }
 
 /* ---- values of the libraries ------------------------------------------------------------- */

@@ -107,6 +107,44 @@ void FN(dev_gemm)(dag_device_queue *queue, dag_trans transa, dag_trans transb, i
              IN(&beta), OUT(C), ldc);
 }
 
+void FN(dev_gemm_batch)(dag_device_queue *queue, dag_trans transa, dag_trans transb, int m, int n, int k,
+                         elem_t alpha, const elem_t *const *A, int lda, const elem_t *const *B, int ldb,
+                         elem_t beta, elem_t *const *C, int ldc, int count)
+{
+    for (int done = 0; done < count && m > 0 && n > 0 && ready(queue); done += BATCH) {
+        int64_t list[3 * BATCH];
+        int size = count - done < BATCH ? count - done : BATCH;
+        for (int i = 0; i < size; i++) {
+            list[i] = (intptr_t)A[done + i];
+            list[size + i] = (intptr_t)B[done + i];
+            list[2 * size + i] = (intptr_t)C[done + i];
+        }
+        void **at = addresses(queue, list, 3, size);
+        if (at)
+            BLAS(queue, gemmBatched, op_of(transa), op_of(transb), m, n, k, IN(&alpha),
+                 (const cu_elem *const *)at, lda, (const cu_elem *const *)(at + size), ldb, IN(&beta),
+                 (cu_elem *const *)(at + 2 * size), ldc, size);
+    }
+}
+
+void FN(dev_trsm_batch)(dag_device_queue *queue, dag_side side, dag_uplo uplo, dag_trans trans,
+                         dag_diag diag, int m, int n, elem_t alpha, const elem_t *const *A, int lda,
+                         elem_t *const *B, int ldb, int count)
+{
+    for (int done = 0; done < count && m > 0 && n > 0 && ready(queue); done += BATCH) {
+        int64_t list[2 * BATCH];
+        int size = count - done < BATCH ? count - done : BATCH;
+        for (int i = 0; i < size; i++) {
+            list[i] = (intptr_t)A[done + i];
+            list[size + i] = (intptr_t)B[done + i];
+        }
+        void **at = addresses(queue, list, 2, size);
+        if (at)
+            BLAS(queue, trsmBatched, side_of(side), fill_of(uplo), op_of(trans), diag_of(diag), m, n,
+                 IN(&alpha), (const cu_elem *const *)at, lda, (cu_elem *const *)(at + size), ldb, size);
+    }
+}
+
 void FN(dev_symm)(dag_device_queue *queue, dag_side side, dag_uplo uplo, int m, int n, elem_t alpha,
                    const elem_t *A, int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C,
                    int ldc)

@@ -1,7 +1,8 @@
 /*
- * Exchanges of rows and looks at diagonals, by the library of our own kernels (kernels/cuda/own.h).
- * That is a file of its own beside the back end, since it takes nvcc to make it: where it is missing the
- * exchanges are not entered into the table, and tasks that need them stay on cores.
+ * Exchanges of rows, looks at diagonals and addresses of batches, by the library of our own kernels
+ * (kernels/cuda/own.h). That is a file of its own beside the back end, since it takes nvcc to make it: where it
+ * is missing the exchanges are not entered into the table, and tasks that need them stay on cores; nor are
+ * products and solves of several tasks, which are launched one by one.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr() */
@@ -84,6 +85,12 @@ static dagi_cuda_exchanges exchanges_of(const dag_device_exchanges *e, int64_t f
                                  .part = e->part};
 }
 
+void dagi_cuda_store(dag_device_queue *q, int64_t *to, const int64_t *from, int count)
+{
+    if (dagi_cuda_ready(q))
+        launch(q, own->store(q->stream, to, from, count), "storing addresses");
+}
+
 /* What exchanges come to, in the workspace. 0: refused. */
 static int find_moves(dag_device_queue *q, const dag_device_exchanges *e, const dagi_cuda_exchanges *x,
                       void *work)
@@ -156,4 +163,6 @@ const dag_kernel dagi_cuda_row_kernels[DAGI_CUDA_ROW_KERNELS] = {
     ENTRIES(LASWP, laswp),
     ENTRIES(PICK_ROWS, pick_rows),
     ENTRIES(PUT_ROWS, put_rows),
+    ENTRIES(GEMM_BATCH, gemm_batch),
+    ENTRIES(TRSM_BATCH, trsm_batch),
 };

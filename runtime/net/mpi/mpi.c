@@ -111,16 +111,23 @@ static int mpi_progress(dagi_engine *e)
 }
 
 #ifdef DAG_SIMGRID
+/* Addresses whose pages are all the same few, and from and to which SimGrid copies nothing. Ranks share them, to the end
+ * of the process. */
+static void *map_nowhere(size_t bytes)
+{
+    return SMPI_SHARED_MALLOC(bytes);
+}
+
 /* Rank 0 is the one that asks whether all wait in vain, so it does not wait for ever: a message to itself takes the
- * time of its bytes, which lie in pages that are all the same one and that nobody copies. */
-enum { ALARM_BYTES = 1 << 30 };
+ * time of its bytes. */
 static MPI_Request alarm_of(dagi_mpi *m)
 {
     struct dagi_mpi_alarm *a = &m->alarm;
+    int bytes = (int)m->super.nowhere_bytes;
     if (a->set)
         return a->rings;
-    MPI_Irecv(a->data, ALARM_BYTES, MPI_BYTE, 0, 0, MPI_COMM_SELF, &a->rings);
-    MPI_Isend(a->data, ALARM_BYTES, MPI_BYTE, 0, 0, MPI_COMM_SELF, &a->sent);
+    MPI_Irecv(m->super.nowhere, bytes, MPI_BYTE, 0, 0, MPI_COMM_SELF, &a->rings);
+    MPI_Isend(m->super.nowhere, bytes, MPI_BYTE, 0, 0, MPI_COMM_SELF, &a->sent);
     a->set = 1;
     return a->rings;
 }
@@ -366,8 +373,6 @@ static void mpi_fini(dagi_engine *e)
         MPI_Wait(&m->alarm.rings, MPI_STATUS_IGNORE);
         MPI_Wait(&m->alarm.sent, MPI_STATUS_IGNORE);
     }
-    if (m->alarm.data)
-        SMPI_SHARED_FREE(m->alarm.data);
 #endif
     dagi_mpi_am_fini(m);
     dagi_mpi_type_fini(m);
@@ -426,8 +431,8 @@ static dag_status set_up(dagi_mpi *m, dagi_engine_options *options, char *why, s
     MPI_Comm_rank(m->am, &m->super.rank);
     MPI_Comm_size(m->am, &m->super.size);
 #ifdef DAG_SIMGRID /* now: where computing is timed, to map so many pages would count as that */
-    if (m->super.rank == 0)
-        m->alarm.data = SMPI_SHARED_MALLOC(ALARM_BYTES);
+    m->super.nowhere_bytes = (size_t)1 << 30;
+    m->super.nowhere = SMPI_SHARED_CALL(map_nowhere, "", m->super.nowhere_bytes);
 #endif
     if (options->told) {
         MPI_Bcast(options->told, (int)options->told_bytes, MPI_BYTE, 0, m->am);

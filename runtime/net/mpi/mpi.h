@@ -139,7 +139,6 @@ struct dagi_mpi_types {
 /* A message of rank 0 to itself, where it blocks to wait. */
 struct dagi_mpi_alarm {
     MPI_Request rings, sent;
-    void *data;
     int set;
 };
 

@@ -107,9 +107,16 @@ static size_t hash_of(const dagi_view *v)
     return (size_t)(h >> 32) % DAGI_TYPE_SETS;
 }
 
+/* Is it of no account what is there, so that any bytes will do? */
+static bool is_nowhere(const dagi_engine *e, const char *at)
+{
+    return e->nowhere && at >= e->nowhere && at < e->nowhere + e->nowhere_bytes;
+}
+
 MPI_Datatype dagi_mpi_type(dagi_mpi *m, const dagi_view *v, int *count)
 {
-    size_t bytes = v->ptr && dagi_view_is_contiguous(v) ? dagi_view_bytes(v) : SIZE_MAX;
+    bool flat = v->ptr && (dagi_view_is_contiguous(v) || is_nowhere(&m->super, v->ptr));
+    size_t bytes = flat ? dagi_view_bytes(v) : SIZE_MAX;
     *count = 1;
     if (bytes <= INT_MAX) {
         *count = (int)bytes;

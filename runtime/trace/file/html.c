@@ -255,8 +255,7 @@ static void begin_row(row_writer *rows)
     rows->b.used = 0;
 }
 
-static void end_row(row_writer *rows, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void end_row(row_writer *rows, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void end_row(row_writer *rows, const char *format, ...)
 {
     va_list args;
     fprintf(rows->out, "<script type=\"text/plain\" id=\"row%d\">", rows->n);

@@ -1,7 +1,6 @@
 /* Reading of traces; format.h says what a file looks like. Nothing in a file is believed. */
 #include "model.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +14,8 @@ typedef struct reader {
     bool bad, no_memory;
 } reader;
 
-static dagt_trace *refuse(dagt_trace *t, char *why, size_t size, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static dagt_trace *refuse(dagt_trace *t, char *why, size_t size, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, size, format, args);
-    va_end(args);
-    dagt_free(t);
-    return NULL;
-}
+/* NULL instead of `t`, which is freed, and a sentence into `why`. */
+#define REFUSE(t, why, size, ...) (snprintf(why, size, __VA_ARGS__), dagt_free(t), NULL)
 
 /* ---- words -------------------------------------------------------------------------------- */
 
@@ -357,7 +347,7 @@ static dagt_trace *finish(dagt_trace *t, char *why, size_t size)
             t->ntasks += rank->tracks[k].ntasks;
     }
     if (!dagt_match_messages(t) || dagt_settle(t) != 0)
-        return refuse(t, why, size, "out of memory");
+        return REFUSE(t, why, size, "out of memory");
     return t;
 }
 
@@ -391,40 +381,40 @@ dagt_trace *dagt_read(FILE *in, char *why, size_t size)
     dagt_trace *t = NULL;
     size_t got = fread(head, 1, sizeof head, in);
     if (got == 0 && !ferror(in))
-        return refuse(t, why, size, "it is empty: the run that was to write it has not ended, or "
+        return REFUSE(t, why, size, "it is empty: the run that was to write it has not ended, or "
                       "failed");
     if (got == sizeof head && head[0] == __builtin_bswap64(DAGT_MAGIC))
-        return refuse(t, why, size, "it was written on a machine of another byte order");
+        return REFUSE(t, why, size, "it was written on a machine of another byte order");
     if (got < sizeof head || head[0] != DAGT_MAGIC)
-        return refuse(t, why, size, "it is not a trace");
+        return REFUSE(t, why, size, "it is not a trace");
     uint32_t version = (uint32_t)head[1], nranks = (uint32_t)(head[1] >> 32);
     if (version != DAGT_VERSION)
-        return refuse(t, why, size, "it has version %u of the format, this program reads version "
+        return REFUSE(t, why, size, "it has version %u of the format, this program reads version "
                       "%d", version, DAGT_VERSION);
     if (nranks < 1 || nranks > 1u << 20)
-        return refuse(t, why, size, "it is damaged: it claims to have %u ranks", nranks);
+        return REFUSE(t, why, size, "it is damaged: it claims to have %u ranks", nranks);
     t = calloc(1, sizeof *t);
     if (t)
         t->ranks = calloc(nranks, sizeof *t->ranks);
     if (!t || !t->ranks)
-        return refuse(t, why, size, "out of memory");
+        return REFUSE(t, why, size, "out of memory");
     t->nranks = (int)nranks;
     for (uint32_t r = 0; r < nranks; r++) {
         if (fread(head, sizeof *head, 2, in) != 2)
-            return refuse(t, why, size, "it ends early: rank %u of %u is missing", r, nranks);
+            return REFUSE(t, why, size, "it ends early: rank %u of %u is missing", r, nranks);
         if (head[0] != DAGT_SECTION || head[1] > UINT64_C(1) << 40)
-            return refuse(t, why, size, "it is damaged where rank %u should begin", r);
+            return REFUSE(t, why, size, "it is damaged where rank %u should begin", r);
         uint64_t *words = read_words(in, (size_t)head[1], &got);
         if (!words)
-            return refuse(t, why, size, "out of memory");
+            return REFUSE(t, why, size, "out of memory");
         reader section = {.at = words, .end = words + got};
         if (got == head[1])
             read_section(&section, &t->ranks[r]);
         free(words);
         if (got < head[1])
-            return refuse(t, why, size, "it ends early, in the part of rank %u of %u", r, nranks);
+            return REFUSE(t, why, size, "it ends early, in the part of rank %u of %u", r, nranks);
         if (section.bad)
-            return refuse(t, why, size, section.no_memory ? "out of memory"
+            return REFUSE(t, why, size, section.no_memory ? "out of memory"
                                                           : "it is damaged in the part of rank %u",
                           r);
     }

@@ -24,6 +24,7 @@ static const int shapes[][3] = {{1, 1, 1}, {5, 3, 4},  {3, 7, 0},
 #include <dag/each_precision.h>
 
 FOUR_TESTS(gemm)
+FOUR_TESTS(batches)
 FOUR_TESTS(rank_k)
 FOUR_TESTS(rank_2k)
 FOUR_TESTS(symmetric)
@@ -42,6 +43,7 @@ int main(void)
     tcase_add_checked_fixture(tc, queue_open, queue_close);
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, test_gemm, 0, 4);
+    tcase_add_loop_test(tc, test_batches, 0, 4);
     tcase_add_loop_test(tc, test_rank_k, 0, 4);
     tcase_add_loop_test(tc, test_rank_2k, 0, 4);
     tcase_add_loop_test(tc, test_symmetric, 0, 4);

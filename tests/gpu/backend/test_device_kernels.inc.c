@@ -97,6 +97,40 @@ static void LOCAL(gemm)(void)
         }
 }
 
+/* More than a back end takes at a time, with one left operand for all. */
+static void LOCAL(batches)(void)
+{
+    enum { CALLS = 67, M = 5, N = 3 };
+    const elem_t alpha = DAG_ELEM(1.5, -.5), beta = DAG_ELEM(-.5, .25);
+    LOCAL(pair) A = LOCAL(pair_new)(M, M, 1), B[CALLS], C[CALLS];
+    const elem_t *as[CALLS], *bs[CALLS];
+    elem_t *cs[CALLS];
+    for (int i = 0; i < CALLS; i++) {
+        B[i] = LOCAL(pair_new)(N, M, (uint64_t)(3 + 3 * i)); /* of one leading dimension */
+        C[i] = LOCAL(pair_new)(M, N, (uint64_t)(4 + 3 * i));
+        as[i] = A.at;
+        bs[i] = B[i].at;
+        cs[i] = C[i].at;
+    }
+    for (int i = 0; i < CALLS; i++) {
+        FN(gemm)(DAG_CONJ_TRANS, DAG_TRANS, M, N, M, alpha, A.host, A.ld, B[i].host, B[i].ld, beta, C[i].host,
+                 C[i].ld);
+        FN(trsm)(DAG_LEFT, DAG_UPPER, DAG_CONJ_TRANS, DAG_NON_UNIT, M, N, alpha, A.host, A.ld, C[i].host,
+                 C[i].ld);
+    }
+    FN(dev_gemm_batch)(queue, DAG_CONJ_TRANS, DAG_TRANS, M, N, M, alpha, as, A.ld, bs, B[0].ld, beta, cs, C[0].ld,
+                        CALLS);
+    FN(dev_trsm_batch)(queue, DAG_LEFT, DAG_UPPER, DAG_CONJ_TRANS, DAG_NON_UNIT, M, N, alpha, as, A.ld, cs,
+                        C[0].ld, CALLS);
+    FN(dev_gemm_batch)(queue, DAG_NO_TRANS, DAG_NO_TRANS, M, N, M, alpha, as, A.ld, bs, B[0].ld, beta, cs, C[0].ld, 0);
+    for (int i = 0; i < CALLS; i++) {
+        LOCAL(compare)(&C[i], 2 * M, "a batch");
+        LOCAL(pair_free)(&B[i]);
+        LOCAL(pair_free)(&C[i]);
+    }
+    LOCAL(pair_free)(&A);
+}
+
 /* The stored triangle of C, which has to have a real diagonal for the Hermitian kernels. */
 static LOCAL(pair) LOCAL(hermitian_new)(int n, uint64_t seed)
 {

@@ -266,7 +266,7 @@ def bytes_moved(runner, full):
 
 
 def check_moves(runner, driver, arguments, needed, kernels):
-    settings = {"FAKE_CUDA_ZERO_TIME": "1"}
+    settings = {"FAKE_CUDA_ZERO_TIME": "1", "DAG_DEVICE_BATCH": "1"} # a kernel for each task
     status, results, messages, reports = runner.run(1, driver, arguments, settings)
     if status != 0 or len(reports) != 1 or not results:
         runner.fail("exit status %s\n%s" % (status, messages))

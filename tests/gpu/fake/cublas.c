@@ -182,6 +182,13 @@ static int get_trans(job *j, cublasOperation_t trans)
     return trans == CUBLAS_OP_N ? CblasNoTrans : trans == CUBLAS_OP_T ? CblasTrans : CblasConjTrans;
 }
 
+static int get_batch(job *j, int count)
+{
+    if (count < 0 || 3 * count > FAKE_MAX_UNFOLDED)
+        job_bad(j, "batchCount = %d, of which the fake takes %d", count, FAKE_MAX_UNFOLDED / 3);
+    return count;
+}
+
 static char triangle(int uplo)
 {
     return uplo == CblasLower ? 'L' : 'U';

@@ -57,6 +57,38 @@ cublasStatus_t CUBLAS(gemm_v2)(cublasHandle_t handle, cublasOperation_t transa,
     return launch(&j, handle, !m || !n, LOCAL(run_gemm));
 }
 
+static void LOCAL(run_gemm_batch)(const void *args)
+{
+    const blas_args *a = args;
+    for (int i = 0; i < a->batch; i++) {
+        blas_args one = job_of_batch(a, i);
+        LOCAL(run_gemm)(&one);
+    }
+}
+
+cublasStatus_t CUBLAS(gemmBatched)(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
+                                   int m, int n, int k, const CU *alpha, const CU *const Aarray[], int lda,
+                                   const CU *const Barray[], int ldb, const CU *beta, CU *const Carray[],
+                                   int ldc, int batchCount)
+{
+    BEGIN(gemmBatched);
+    a->transa = get_trans(&j, transa);
+    a->transb = get_trans(&j, transb);
+    a->m = job_size(&j, "m", m);
+    a->n = job_size(&j, "n", n);
+    a->k = job_size(&j, "k", k);
+    a->batch = get_batch(&j, batchCount);
+    a->A = Aarray, a->B = Barray, a->C = (void *)(uintptr_t)Carray;
+    a->lda = lda, a->ldb = ldb, a->ldc = ldc;
+    bool na = transa == CUBLAS_OP_N, nb = transb == CUBLAS_OP_N;
+    job_matrices(&j, 0, "Aarray", na ? m : k, na ? k : m, lda, SIZE, false, 0);
+    job_matrices(&j, 1, "Barray", nb ? k : n, nb ? n : k, ldb, SIZE, false, 0);
+    job_matrices(&j, 2, "Carray", m, n, ldc, SIZE, true, 0);
+    get_scalar(&j, handle, "alpha", &a->alpha, alpha, SIZE);
+    get_scalar(&j, handle, "beta", &a->beta, beta, SIZE);
+    return launch(&j, handle, !m || !n || !batchCount, LOCAL(run_gemm_batch));
+}
+
 /* symm and hemm */
 static void LOCAL(run_symm)(const void *args)
 {
@@ -242,6 +274,37 @@ static void LOCAL(run_trsm)(const void *args)
     CBLAS(trsm)(CblasColMajor, (CBLAS_SIDE)a->side, (CBLAS_UPLO)a->uplo,
                 (CBLAS_TRANSPOSE)a->transa, (CBLAS_DIAG)a->diag, a->m, a->n, SCALAR(ALPHA(a)),
                 fake_shadow(a->A), a->lda, fake_shadow(a->C), a->ldc);
+}
+
+static void LOCAL(run_trsm_batch)(const void *args)
+{
+    const blas_args *a = args;
+    for (int i = 0; i < a->batch; i++) {
+        blas_args one = job_of_batch(a, i);
+        LOCAL(run_trsm)(&one);
+    }
+}
+
+cublasStatus_t CUBLAS(trsmBatched)(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,
+                                   cublasOperation_t trans, cublasDiagType_t diag, int m, int n,
+                                   const CU *alpha, const CU *const A[], int lda, CU *const B[], int ldb,
+                                   int batchCount)
+{
+    BEGIN(trsmBatched);
+    a->side = get_side(&j, side);
+    a->uplo = get_uplo(&j, uplo);
+    a->transa = get_trans(&j, trans);
+    a->diag = get_diag(&j, diag);
+    a->m = job_size(&j, "m", m);
+    a->n = job_size(&j, "n", n);
+    a->batch = get_batch(&j, batchCount);
+    a->A = A, a->C = (void *)(uintptr_t)B;
+    a->lda = lda, a->ldc = ldb;
+    int order = side == CUBLAS_SIDE_LEFT ? m : n;
+    job_matrices(&j, 0, "A", order, order, lda, SIZE, false, triangle(a->uplo));
+    job_matrices(&j, 2, "B", m, n, ldb, SIZE, true, 0);
+    get_scalar(&j, handle, "alpha", &a->alpha, alpha, SIZE);
+    return launch(&j, handle, !m || !n || !batchCount, LOCAL(run_trsm_batch));
 }
 
 /* In place, B is NULL. */

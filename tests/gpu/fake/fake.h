@@ -19,6 +19,7 @@
 
 #define FAKE_MAX_DEVICES 16
 #define FAKE_MAX_RANGES 8
+#define FAKE_MAX_UNFOLDED 192
 
 /* Calls of the other fake libraries and of the tests; no part of CUDA. */
 #define FAKE_EXPORT __attribute__((visibility("default")))
@@ -147,6 +148,10 @@ double fake_mark_time(const fake_mark *mark); /* when it is done */
 bool fake_mark_done(const fake_mark *mark);
 void fake_mark_wait(fake_mark *mark);
 
+/* Ranges of a kernel that stand in memory of the device, and so are known when it runs. Enters up to
+ * FAKE_MAX_UNFOLDED, and says how many. */
+typedef int fake_unfold(const void *args, fake_range *ranges);
+
 typedef enum fake_kind { FAKE_KERNEL, FAKE_COPY, FAKE_RECORD, FAKE_WAIT, FAKE_HOST } fake_kind;
 
 typedef struct fake_op fake_op;
@@ -164,7 +169,10 @@ struct fake_op {
     int engine;     /* copies: device * 2 + direction, one copy at a time each; -1: none */
     bool fails;     /* asynchronously */
     int nranges;
-    fake_range ranges[FAKE_MAX_RANGES];
+    fake_range *ranges; /* own_ranges, or more of them once it is known what they are: then it frees them */
+    fake_range own_ranges[FAKE_MAX_RANGES];
+    fake_unfold *unfold;       /* NULL: they are known */
+    const void *unfold_args;
     fake_op *active_next; /* while it runs; memory.c */
     _Alignas(16) unsigned char args[];
 };
@@ -201,6 +209,8 @@ typedef struct fake_work {
     const char *op;
     char precision;
     int m, n, k;
+    int batch;           /* so many of them in one launch; 0: one */
+    fake_unfold *unfold; /* NULL: all ranges are given; of the arguments that `run` gets */
 } fake_work;
 
 /* The same for a call of a library, which is FAKE_CUDA_PARTS kernels. Those before the last one leave what

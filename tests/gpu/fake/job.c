@@ -50,12 +50,58 @@ void job_matrix(job *j, const char *what, const void *at, int rows, int cols, in
                          triangle, what};
 }
 
+void job_matrices(job *j, int operand, const char *what, int rows, int cols, int ld, size_t elem, bool written,
+                  char triangle)
+{
+    const void *const addresses[] = {j->args.A, j->args.B, j->args.C};
+    job_array(j, what, addresses[operand], (size_t)j->args.batch * sizeof(void *), false);
+    int before = j->nranges;
+    job_matrix(j, what, NULL, rows, cols, ld, elem, written, triangle);
+    if (j->nranges > before)
+        j->args.each[operand] = j->ranges[--j->nranges];
+}
+
+/* Operand `number` of a batch. */
+static const void *address_of(const void *array, int number)
+{
+    const void *address;
+    memcpy(&address, (const char *)fake_shadow(array) + (size_t)number * sizeof address, sizeof address);
+    return address;
+}
+
+blas_args job_of_batch(const blas_args *a, int number)
+{
+    blas_args one = *a;
+    one.A = address_of(a->A, number);
+    one.B = a->each[1].what ? address_of(a->B, number) : NULL;
+    one.C = (void *)(uintptr_t)address_of(a->C, number);
+    return one;
+}
+
+static int unfold(const void *args, fake_range *ranges)
+{
+    const blas_args *a = args;
+    int count = 0;
+    for (int i = 0; i < a->batch; i++) {
+        blas_args one = job_of_batch(a, i);
+        const void *const at[] = {one.A, one.B, one.C};
+        for (int k = 0; k < 3; k++) {
+            if (!a->each[k].what)
+                continue;
+            ranges[count] = a->each[k];
+            ranges[count++].at = at[k];
+        }
+    }
+    return count;
+}
+
 /* From the name of the call, as cublasDgemm. */
 static fake_work work_of(const job *j)
 {
     const blas_args *a = &j->args;
     const char *name = j->call + strlen(strncmp(j->call, "cublas", 6) == 0 ? "cublas" : "cusolverDn");
-    fake_work w = {.op = name + 1, .precision = (char)tolower(name[0]), .m = a->m, .n = a->n, .k = a->k};
+    fake_work w = {.op = name + 1, .precision = (char)tolower(name[0]), .m = a->m, .n = a->n, .k = a->k, .batch = a->batch,
+                   .unfold = a->batch > 0 ? unfold : NULL};
     if (a->side != 0) /* the order of what is on that side */
         w.k = a->side == CblasLeft ? a->m : a->n;
     if (w.m == 0)

@@ -23,6 +23,8 @@ typedef struct blas_args {
     int lda, ldb, ldc; /* vectors: the increment */
     int m, n, k;
     int side, uplo, transa, transb, diag;
+    int batch;          /* > 0: A, B, C are arrays of so many addresses on the device */
+    fake_range each[3]; /* then: what is at each address in A, B, C; `what` NULL: there is no such operand */
     void *info, *extra; /* cuSOLVER: devInfo; TAU or devIpiv */
 } blas_args;
 
@@ -44,6 +46,11 @@ int job_size(job *j, const char *what, int size);
 /* A matrix of rows x cols elements; triangle as in fake_range. */
 void job_matrix(job *j, const char *what, const void *at, int rows, int cols, int ld, size_t elem,
                 bool written, char triangle);
+/* Each of the matrices whose addresses are in a->A (operand 0), a->B or a->C. */
+void job_matrices(job *j, int operand, const char *what, int rows, int cols, int ld, size_t elem, bool written,
+                  char triangle);
+/* Call `number` of a batch, when it runs. */
+blas_args job_of_batch(const blas_args *a, int number);
 /* A plain array. */
 void job_array(job *j, const char *what, const void *at, size_t bytes, bool written);
 /* Launches it, unless an argument was bad, which makes it cudaErrorInvalidValue. */

@@ -48,6 +48,8 @@ void fake_model_start(fake_config *config)
 /* Real symmetric updates are what Hermitian ones are called on cores; QR has another name there. */
 static const char *name_on_cores(const char *op, char precision)
 {
+    if (strcmp(op, "gemmBatched") == 0 || strcmp(op, "trsmBatched") == 0)
+        return op[0] == 'g' ? "gemm" : "trsm";
     bool real = precision == 's' || precision == 'd';
     if (real && strcmp(op, "syrk") == 0)
         return "herk";
@@ -88,7 +90,10 @@ fake_times fake_model_kernel(const fake_work *work, const fake_range *ranges, in
         fprintf(stderr, "fake CUDA: machine '%s' has no line device_kernel for %s\n", machine.name, told.name);
         abort();
     }
-    return (fake_times){(double)alone / (double)DAGI_SIM_SECOND, (double)filled / (double)DAGI_SIM_SECOND};
+    /* Those of one launch fill the device as far as they are enough to. */
+    fake_times one = {(double)alone / (double)DAGI_SIM_SECOND, (double)filled / (double)DAGI_SIM_SECOND};
+    double all = work && work->batch > 1 ? work->batch * one.filled : one.filled;
+    return (fake_times){all > one.alone ? all : one.alone, all};
 }
 
 /* As the simulator has it: so many at once, together no faster than the highest rate of their curves. */

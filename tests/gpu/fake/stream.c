@@ -46,6 +46,7 @@ fake_op *fake_op_new(fake_kind kind, const char *call, const void *args, size_t 
     if (!op)
         abort();
     *op = (fake_op){.kind = kind, .call = call, .engine = -1};
+    op->ranges = op->own_ranges;
     if (args)
         memcpy(op->args, args, size);
     return op;
@@ -103,10 +104,27 @@ static void take_time(cudaStream_t stream, const fake_op *op)
     }
 }
 
+/* What is told by memory of the device joins the ranges, which others look at. */
+static void unfold(cudaStream_t stream, fake_op *op)
+{
+    size_t most = (size_t)op->nranges + FAKE_MAX_UNFOLDED;
+    fake_range *all = calloc(most, sizeof *all);
+    if (!all)
+        abort();
+    memcpy(all, op->ranges, (size_t)op->nranges * sizeof *all);
+    int count = op->nranges + op->unfold(op->unfold_args, all + op->nranges);
+    pthread_mutex_lock(&stream->lock);
+    op->ranges = all;
+    op->nranges = count;
+    pthread_mutex_unlock(&stream->lock);
+}
+
 static void run_work(cudaStream_t stream, fake_op *op)
 {
     if (fake_sticky(stream->device) != cudaSuccess)
         return;
+    if (op->unfold && !fake_settings.zero_time && fake_model_computes(op))
+        unfold(stream, op);
     if (op->fails) {
         spoil(op);
         fake_break_device(stream->device, (cudaError_t)fake_settings.async_error);
@@ -178,6 +196,8 @@ static void run_first(cudaStream_t stream)
     stream->running = NULL;
     if (op->mark)
         fake_mark_release(op->mark);
+    if (op->ranges != op->own_ranges)
+        free(op->ranges);
     free(op);
     if (!stream->head)
         pthread_cond_broadcast(&stream->idle);
@@ -438,9 +458,15 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userD
     return cudaSuccess;
 }
 
+/* `unfold` is given what is `at` bytes behind the copy of the arguments. */
+typedef struct later_ranges {
+    fake_unfold *unfold;
+    size_t at;
+} later_ranges;
+
 static cudaError_t launch(cudaStream_t stream, const char *call, fake_times times,
                           void (*run)(const void *args), const void *args, size_t size,
-                          const fake_range *ranges, int nranges)
+                          const fake_range *ranges, int nranges, later_ranges more)
 {
     cudaError_t error;
     if (fake_enter(call, -1, &error))
@@ -467,6 +493,8 @@ static cudaError_t launch(cudaStream_t stream, const char *call, fake_times time
     op->seconds = fake_settings.machine ? times.alone * fake_settings.stretch : fake_settings.kernel_delay;
     op->filled = times.filled * fake_settings.stretch;
     op->fails = fails;
+    op->unfold = more.unfold;
+    op->unfold_args = op->args + more.at;
     op->nranges = nranges;
     for (int i = 0; i < nranges; i++)
         op->ranges[i] = ranges[i];
@@ -477,14 +505,15 @@ static cudaError_t launch(cudaStream_t stream, const char *call, fake_times time
 cudaError_t fake_launch(cudaStream_t stream, const char *call, void (*run)(const void *args),
                         const void *args, size_t size, const fake_range *ranges, int nranges)
 {
-    return launch(stream, call, fake_model_kernel(NULL, ranges, nranges), run, args, size, ranges,
-                  nranges);
+    return launch(stream, call, fake_model_kernel(NULL, ranges, nranges), run, args, size, ranges, nranges,
+                  (later_ranges){NULL, 0});
 }
 
 /* ---- calls of several kernels ---- */
 
 typedef struct parts_args {
     void (*run)(const void *args); /* of the last one */
+    fake_unfold *unfold;           /* of args */
     int nranges;
     fake_range ranges[FAKE_MAX_RANGES];
     _Alignas(16) unsigned char args[512];
@@ -503,12 +532,20 @@ static void turn(const fake_range *range)
     }
 }
 
+static void turn_all(const fake_range *ranges, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (ranges[i].written)
+            turn(&ranges[i]);
+}
+
 static void run_part_first(const void *args)
 {
     const parts_args *a = args;
-    for (int i = 0; i < a->nranges; i++)
-        if (a->ranges[i].written)
-            turn(&a->ranges[i]);
+    fake_range more[FAKE_MAX_UNFOLDED];
+    turn_all(a->ranges, a->nranges);
+    if (a->unfold)
+        turn_all(more, a->unfold(a->args, more));
 }
 
 static void run_part_between(const void *args)
@@ -526,11 +563,11 @@ cudaError_t fake_launch_call(cudaStream_t stream, const char *call, const fake_w
                              void (*run)(const void *args), const void *args, size_t size,
                              const fake_range *ranges, int nranges)
 {
-    parts_args a = {.run = run, .nranges = nranges};
+    parts_args a = {.run = run, .nranges = nranges, .unfold = work->unfold};
     cudaError_t error = cudaSuccess;
     fake_times times = fake_model_kernel(work, ranges, nranges), none = {0, 0};
     if (fake_settings.parts < 2)
-        return launch(stream, call, times, run, args, size, ranges, nranges);
+        return launch(stream, call, times, run, args, size, ranges, nranges, (later_ranges){work->unfold, 0});
     if (size > sizeof a.args)
         abort();
     memcpy(a.ranges, ranges, (size_t)nranges * sizeof *ranges);
@@ -540,6 +577,7 @@ cudaError_t fake_launch_call(cudaStream_t stream, const char *call, const fake_w
                        part == 0                         ? run_part_first
                        : part == fake_settings.parts - 1 ? run_part_last
                                                          : run_part_between,
-                       &a, sizeof a, ranges, nranges);
+                       &a, sizeof a, ranges, nranges,
+                       (later_ranges){work->unfold, offsetof(parts_args, args)});
     return error;
 }

@@ -49,6 +49,7 @@ def run(machine, driver, *args):
     with tempfile.TemporaryDirectory() as where:
         path = os.path.join(MACHINES, machine + ".machine")
         env = dict(os.environ, DAG_MACHINE=path, DAG_STRETCH=STRETCH, DAG_DEVICE_ALWAYS="on", DAG_DIRECT="off",
+                   DAG_DEVICE_BATCH="1", # each product takes its own time
                    FAKE_CUDA_MACHINE=path, FAKE_CUDA_STRETCH=STRETCH, FAKE_CUDA_COMPUTE="0",
                    FAKE_CUDA_REPORT=where + "/report")
         done = subprocess.run([os.path.join(BIN, driver), *args, "--threads", "1", "--json"], env=env,

@@ -2,8 +2,8 @@
 
     split_auto.py DIRECTORY-OF-PROGRAMS MACHINES [--write]
 
-The choices have to be those of split_auto.txt, which --write makes. Predictions err by 10 % at most, their median by
-3 %. A simulated run and its prediction do not depend on the machine that computes them.
+The choices have to be those of split_auto.txt, which --write makes. Predictions err by 5 % at most, their median by
+0.1 %. A simulated run and its prediction do not depend on the machine that computes them.
 """
 
 import json
@@ -56,7 +56,7 @@ for machine, driver, n, nb, placement, form in RUNS + OPEN:
            f"{what}: {r['split_place']} {r['split_form']} was taken")
     chosen[machine, driver] = r
     errors.append(abs(r["split_predicted_s"] / r["time_s"] - 1))
-    expect(errors[-1] <= 0.1, f"{what}: predicted {r['split_predicted_s']}, simulated {r['time_s']}")
+    expect(errors[-1] <= 0.05, f"{what}: predicted {r['split_predicted_s']}, simulated {r['time_s']}")
     expect(r["split_predicted_s"] <= r["split_uniform_s"], f"{what}: one size is better")
     expect(nb in (0, r["nb"]), f"{what}: the tile size was given")
 # What is open is chosen as if each placement and form had been asked for. Two sizes have to gain 2 % of the best single one.
@@ -71,7 +71,7 @@ for machine, driver, n, nb, _, _ in OPEN:
     same = asked[r["split_place"], r["split_form"]]
     expect(r["split_predicted_s"] in (same["split_predicted_s"], same["split_uniform_s"]),
            f"{machine} {driver} n {n}: {r['split_place']} {r['split_form']} asked for gives {same['split_predicted_s']}")
-expect(statistics.median(errors) <= 0.03, f"the median error is {statistics.median(errors):.3f}")
+expect(statistics.median(errors) <= 0.001, f"the median error is {statistics.median(errors):.3f}")
 
 # What solves is tuned as what factors.
 a, b = (result("workstation", driver, "--n", 3840, split_placement="static") for driver in ("potrf", "posv"))

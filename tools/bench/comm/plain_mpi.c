@@ -54,9 +54,9 @@ static void reduce(const bench_options *o, unsigned char *data)
     double *part = (double *)(void *)data, *sum = calloc((size_t)n, sizeof *sum);
     double want = size * (size + 1) / 2;
     char go = 0;
-    memset(data, 0, (size_t)o->bytes);
     for (int i = 0; sum && i < o->count; i++) {
-        part[0] = part[n - 1] = rank + 1;
+        for (int k = 0; k < n; k++)
+            part[k] = rank + 1;
         MPI_Reduce(part, sum, n, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         if (rank == 0 && (sum[0] != want || sum[n - 1] != want))
             MPI_Abort(MPI_COMM_WORLD, 1);
