@@ -25,8 +25,8 @@
 #define MICRO_COPY_BYTES (MICRO_COLS == 8 ? 0 : 192 << 10)
 #define MICRO_COPY_ROWS 60
 #define MICRO_COPY_COLS 24
-/* Order of a triangle from which on a copy of what has been solved is read, for the same reason. */
-#define MICRO_COPY_ORDER (MICRO_COLS == 8 ? MICRO_MAX + 1 : 152)
+/* Largest order of a triangle that is not halved; with AVX-512, which does not copy it, none is. */
+#define MICRO_SOLVE_LEAF (MICRO_COLS == 8 ? MICRO_MAX : 128)
 
 typedef elem_t MICRO(vector) __attribute__((vector_size(MICRO_BYTES), may_alias));
 /* The same at any address. */
@@ -413,7 +413,8 @@ static const MICRO_TYPE MICRO(table) = {MICRO(gemm), MICRO(syrk), MICRO(trsm), M
 #undef MICRO_ROWS
 #undef MICRO_DEPTH
 #undef MICRO_NEAR
-#undef MICRO_COPY_ORDER
+#undef MICRO_SOLVE_LEAF
+#undef MICRO_GROUP
 #undef MICRO_NARROW
 #undef MICRO_SLIM
 #undef INLINE
