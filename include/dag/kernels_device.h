@@ -64,13 +64,16 @@ double dag_kernels_launched_flops(void);
  * of it is launched.
  */
 /**@{*/
-/** Nonzero: begun, for up to `tasks` tasks, all in this queue; 0: there is no memory for it. */
+/** Nonzero: this kind of device has kernels for several products or solves at once in this precision. */
+int dag_kernels_gathers(dag_device_kind kind, dag_precision precision);
+/** Nonzero: begun, for up to `tasks` tasks, 64 at most, all in this queue; 0: there is no memory for it. */
 int dag_kernels_gather_begin(dag_device_queue *queue, int tasks);
 void dag_kernels_gather_task(void);
 /** The task enqueues something by itself; with `rest` it may do so from now on, and nothing more of it is kept.
  *  Nothing outside of begin and end. */
 void dag_kernels_gather_pass(int rest);
-/** Launch what is kept, or with launch = 0 forget it. Nonzero: something was enqueued before already. */
+/** Launch what is kept, or with launch = 0, since the last task refused, forget it. Nonzero: something of the tasks
+ *  before the last one was enqueued already. */
 int dag_kernels_gather_end(int launch);
 /**@}*/
 

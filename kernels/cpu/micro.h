@@ -14,7 +14,8 @@
  * There is a table per element type (s, d) and instruction set; dagi_micro_d() is the one for this
  * processor, NULL where there is none (other processors, c and z): then the library is called.
  *
- * But for the copies of B with AVX2 nothing is blocked for the second-level cache: MICRO_MAX is the
+ * But for copies of B and of triangles with AVX2, and for solves there, which halve triangles above order 128, nothing
+ * is blocked for the second-level cache: MICRO_MAX is the
  * largest dimension for which these are meant. One that only the rows of C, or the inner index, run
  * through may be any, as in panels.
  */

@@ -11,7 +11,9 @@ typedef struct gathering {
     dag_device_queue *queue;
     int step;   /* of the next call of this task */
     int alone;  /* 1: nothing more of this task is kept */
-    int passed; /* 1: something was enqueued */
+    int before; /* 1: something of the tasks before this one was enqueued */
+    int passed; /* 1: something of this one */
+    int first;  /* of its calls */
     int count, room;
     dagi_gathered call[];
 } gathering;
@@ -78,8 +80,9 @@ static void launch_all(gathering *g)
     for (int step = 0, left = g->count; left > 0; step++)
         left -= launch_step(g->queue, g, step);
     now = g;
-    g->passed |= g->count > 0;
-    g->count = 0;
+    g->before |= g->first > 0;
+    g->passed |= g->count > g->first;
+    g->count = g->first = 0;
     dagi_launched_before(flops);
 }
 
@@ -97,8 +100,8 @@ void dagi_gather(const dagi_gathered *call)
 
 int dag_kernels_gather_begin(dag_device_queue *queue, int tasks)
 {
-    assert(!now && tasks <= TASKS);
-    gathering *g = malloc(sizeof *g + (size_t)tasks * CALLS * sizeof *g->call);
+    assert(!now);
+    gathering *g = tasks > TASKS ? NULL : malloc(sizeof *g + (size_t)tasks * CALLS * sizeof *g->call);
     if (!g)
         return 0;
     *g = (gathering){.queue = queue, .room = tasks * CALLS};
@@ -109,7 +112,9 @@ int dag_kernels_gather_begin(dag_device_queue *queue, int tasks)
 
 void dag_kernels_gather_task(void)
 {
-    now->step = now->alone = 0;
+    now->before |= now->passed;
+    now->first = now->count;
+    now->step = now->alone = now->passed = 0;
 }
 
 void dag_kernels_gather_pass(int rest)
@@ -127,11 +132,11 @@ void dag_kernels_gather_pass(int rest)
 int dag_kernels_gather_end(int launch)
 {
     gathering *g = now;
-    int passed = g->passed;
+    int before = g->before;
     if (launch)
         launch_all(g);
     now = NULL;
     atomic_fetch_sub_explicit(&dagi_gathering, 1, memory_order_relaxed);
     free(g);
-    return passed;
+    return before;
 }

@@ -17,11 +17,9 @@ static const char *const kind_names[DAG_DEVICE_KIND_COUNT] = {DAG_DEVICE_KINDS(K
 
 /* Only bodies for devices come here, and they run only where the plug-in was loaded, whose table is
  * that of this very version. So nothing sensible is left to do where a kernel is missing. */
-static dag_kernel_fn kernel_of(dag_kernel_op op, dag_precision precision, dag_device_kind kind)
+static dag_kernel_fn kernel_there(dag_kernel_op op, dag_precision precision, dag_device_kind kind)
 {
     const dag_kernel *kernel = dag_kernel_find(op, precision, kind);
-    if (atomic_load_explicit(&dagi_gathering, memory_order_relaxed) > 0)
-        dag_kernels_gather_pass(0);
     if (kernel == NULL) {
         fprintf(stderr, "dag: there is no kernel for %s devices for %s in precision %c; call it from "
                 "a body for devices only\n", kind_names[kind], dag_kernel_op_name(op),
@@ -31,10 +29,23 @@ static dag_kernel_fn kernel_of(dag_kernel_op op, dag_precision precision, dag_de
     return kernel->fn;
 }
 
+/* To be launched: behind what this task has kept. */
+static dag_kernel_fn kernel_of(dag_kernel_op op, dag_precision precision, dag_device_kind kind)
+{
+    if (atomic_load_explicit(&dagi_gathering, memory_order_relaxed) > 0)
+        dag_kernels_gather_pass(0);
+    return kernel_there(op, precision, kind);
+}
+
 /* Kinds whose plug-in is loaded: each has products. */
 static bool loaded(dag_device_kind kind, dag_precision precision)
 {
     return kind != DAG_HOST && dag_kernel_find(DAG_OP_GEMM, precision, kind) != NULL;
+}
+
+int dag_kernels_gathers(dag_device_kind kind, dag_precision precision)
+{
+    return dag_kernel_find(DAG_OP_GEMM_BATCH, precision, kind) || dag_kernel_find(DAG_OP_TRSM_BATCH, precision, kind);
 }
 
 /* A kind may do without kernels for several products at once. */

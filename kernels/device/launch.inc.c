@@ -13,7 +13,7 @@ size_t FN(dev_potrf_workspace)(dag_uplo uplo, int n)
     for (int kind = 0; kind < DAG_DEVICE_KIND_COUNT; kind++) {
         if (!loaded(kind, DAG_PREC))
             continue;
-        dag_kernel_fn ask = kernel_of(DAG_OP_POTRF_WORKSPACE, DAG_PREC, kind);
+        dag_kernel_fn ask = kernel_there(DAG_OP_POTRF_WORKSPACE, DAG_PREC, kind);
         size_t bytes = ((__typeof__(&FN(dev_potrf_workspace)))ask)(uplo, n);
         most = bytes > most ? bytes : most;
     }

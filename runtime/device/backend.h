@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DAGI_BACKEND_ABI 7
+#define DAGI_BACKEND_ABI 8
 
 typedef enum dagi_result {
     DAGI_OK = 0,
@@ -37,6 +37,7 @@ typedef struct dagi_backend_info {
     size_t memory_free;  /* and has free now */
     size_t largest;      /* most bytes of one alloc(); 0: as many as are free */
     int single;          /* 1: no double precision: tasks in d and z do not run there */
+    int copies_itself;   /* 1: copies take the time of kernels, as on a processor */
 } dagi_backend_info;
 
 /* A copy of m x n items of `elem` bytes between column-major arrays; leading dimensions in items. */

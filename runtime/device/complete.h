@@ -6,7 +6,8 @@
 
 #include "device_impl.h"
 
-/* Enqueue the kernels of a job whose flows are filled; whatever becomes of it, its ticket is told. */
+/* Enqueue the kernels of jobs whose flows are filled, in one queue behind one ticket; whatever becomes of them, it
+ * is told. */
 dagi_result dagi_launch(struct dagi_worker *w, dagi_job *const *jobs, int count);
 
 /* t is about to be issued. In a crowded table, begin to look for the task that its first value goes to; the

@@ -376,18 +376,42 @@ static dagi_issue_result prepare(struct dagi_worker *w, dagi_job *job, int joins
     return result == DAGI_OK ? DAGI_ISSUED : unlaunched(w, job, result, device);
 }
 
+/* Programs without kernels lack it. */
+extern int dag_kernels_gathers(dag_device_kind kind, dag_precision precision) __attribute__((weak));
+
+/* Others may join this job. One that was refused goes alone, so that no other one goes where it goes, and so does
+ * one for which something that it writes is brought: that is its own matter. */
+static int may_gather(const dagi_job *job)
+{
+    enum { SMALL = 2 << 20 }; /* bytes of a task; larger ones fill a device, and a launch is little beside them */
+    if (job->attempts > 0 || job->filled & DAGI_FILLED_WRITTEN || job->bytes > SMALL ||
+        !dagi_is_batched(job->task, job->body) || !dag_kernels_gathers ||
+        !dag_kernels_gathers(dagi_backend_of(job->device)->kind, job->task->pool->prec))
+        return 0;
+    for (int f = 0; f < job->ndata; f++)
+        if (job->flow[f].use == DAGI_FLOW_REPLACE && job->flow[f].content)
+            return 0;
+    return 1;
+}
+
+/* Tickets that so many jobs like this one may take for what goes to the host and comes from there. */
+static int has_tickets(const dagi_job *job, int count)
+{
+    const dagi_device *d = job->device;
+    return dagi_lane_room(&d->in) >= count * job->ndata && dagi_lane_room(&d->out) >= count * job->ndata;
+}
+
 /* Further jobs whose kernels are launched with those of jobs[0]; how many there are now. They wait for what is on
- * its way for that: what it writes is its own matter, what it reads most often theirs as well. One that was
- * refused goes alone, so that no other one goes where it goes. */
+ * its way for that one, which most often they read as well. */
 static int gather(struct dagi_worker *w, dagi_job **jobs, dagi_result *device)
 {
     dagi_job *first = jobs[0];
     dagi_device *d = first->device;
     int count = 1, most = d->all->batch;
-    if (first->attempts > 0 || first->filled & DAGI_FILLED_WRITTEN || !dagi_is_batched(first->task, first->body))
+    if (!may_gather(first))
         return 1;
     while (count < most && d->jobs.nissued + count < DAGI_WINDOW && *device == DAGI_OK &&
-           d->reports.nfree >= (count + 1) * DAGI_JOB_INFOS) {
+           d->reports.nfree >= (count + 1) * DAGI_JOB_INFOS && has_tickets(first, count + 1)) {
         dagi_job *job = dagi_slips_join(w, d, first);
         dagi_issue_result r = job ? prepare(w, job, 1, device) : DAGI_ISSUE_WAIT;
         if (r == DAGI_ISSUED)
@@ -406,6 +430,7 @@ static dagi_result issued(struct dagi_worker *w, dagi_job *const *jobs, int coun
     uint64_t now = dagi_now();
     for (int i = 0; i < count; i++) {
         jobs[i]->issued_at = now;
+        jobs[i]->filled |= jobs[0]->filled; /* it waited, too */
         if (DAGI_TRACK(w))
             dagi_record_issue(jobs[i]);
         dagi_commit(w, jobs[i]);

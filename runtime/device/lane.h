@@ -28,7 +28,8 @@ typedef struct dagi_stretch {
     const void *what, *whose;
     uint64_t size;
     uint64_t since;
-    int count, late; /* late: of one of them pace knew no time */
+    int count, launches; /* of them; those of one launch end together */
+    int late; /* 1: of one of them pace knew no time */
 } dagi_stretch;
 
 /* So many more have ended, seen `now`; what NULL = they are not alike. `more`: others are under way. Nanoseconds

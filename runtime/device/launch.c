@@ -124,8 +124,9 @@ static dagi_result run_bodies(struct dagi_worker *w, dagi_job *const *jobs, int 
 {
     dag_device_queue *queue = jobs[0]->lane->queue;
     int gathers = count > 1 && dag_kernels_gather_begin && dag_kernels_gather_begin(queue, count);
-    int done = 1, enqueued = count > 1;
+    int done = 1, enqueued = 0; /* enqueued: something of those before the last that ran */
     for (int i = 0; i < count && done; i++) {
+        enqueued = i > 0;
         if (gathers && i > 0)
             dag_kernels_gather_task();
         done = run_body(w, jobs[i]);

@@ -24,23 +24,24 @@ int64_t dagi_pace_end(dagi_pace *p, uint64_t *begin, uint64_t now, uint64_t away
 
 int64_t dagi_stretch_end(dagi_stretch *s, const dagi_stretch *seen, uint64_t now, int more)
 {
-    enum { ENOUGH = 8 }; /* at either end of a stretch a part of one may be missing */
+    enum { ENOUGH = 8 }; /* launches: at either end of a stretch a part of one may be missing */
     int64_t took = -1;
     if (!seen->what || seen->what != s->what || seen->whose != s->whose || seen->size != s->size || s->since == 0 ||
         !more) {
         *s = *seen;
         s->since = more ? now : 0;
-        s->count = s->late = 0;
+        s->count = s->launches = s->late = 0;
         return -1;
     }
     s->count += seen->count;
+    s->launches += seen->launches;
     s->late |= seen->late;
-    if (s->count < ENOUGH)
+    if (s->launches < ENOUGH)
         return -1;
     if (s->late)
         took = (int64_t)((now - s->since) / (uint64_t)s->count);
     s->since = now;
-    s->count = s->late = 0;
+    s->count = s->launches = s->late = 0;
     return took;
 }
 
@@ -87,16 +88,14 @@ void dagi_lane_moved(dagi_lane *lane, uint64_t first, uint64_t last)
     if (sum <= 0)
         return;
     int64_t took = dagi_pace_end(&lane->pace, &begin, d->time.now, d->time.away, 1);
-    double interval = d->time.now > begin ? (double)(d->time.now - begin) : 0, gone = 0;
-    double part = interval > 0 ? (double)took / interval : 0;
+    double interval = lane->pace.last_end > begin ? (double)(lane->pace.last_end - begin) : 0, gone = 0;
     for (uint64_t i = first; i <= last; i++) {
         const dagi_move *move = &lane->slot[i % DAGI_LANE_SLOTS].move;
         double share = interval * weight(move) / sum;
         if (move->bytes == 0)
             continue;
         if (clear && took > 0)
-            dagi_choice_learn_move(d->all->choice, move->from, move->to, move->bytes,
-                                   part * share * 1e-9);
+            dagi_choice_learn_move(d->all->choice, move->from, move->to, move->bytes, share * 1e-9);
         if (d->time.ticks)
             dagi_record_copy(d, move, begin + (uint64_t)gone, begin + (uint64_t)(gone + share));
         gone += share;

@@ -89,17 +89,21 @@ static int has_more(const dagi_device *d)
     return more;
 }
 
-/* A worker that runs tasks of its own looks seldom. Of a device that is busy meanwhile it knows the rate, of one
- * that is not, nothing: a time that is long against the doubt is known, and would be all that is. */
+/* A worker that runs tasks of its own looks seldom, and knows few single times. Of a device that is busy meanwhile
+ * it knows the rate. What was copied in for tells of the link, but where the device itself copies. */
 static void learn_stretch(dagi_device *d, const dagi_job *jobs, int count, int late)
 {
     dagi_stretch seen = {.count = count, .late = late};
     const struct dag_task *last = NULL;
+    dagi_ticket done = {NULL, 0};
     int alike = 1;
     for (const dagi_job *job = jobs; job; job = job->next) {
         if (!has_kernels(job))
             continue;
         alike &= !last || (job->task->cls == last->cls && job->task->pool == last->pool && job->bytes == seen.size);
+        alike &= !job->filled || d->info.copies_itself;
+        seen.launches += job->done.queue != done.queue || job->done.count != done.count;
+        done = job->done;
         last = job->task;
         seen.size = job->bytes;
     }
@@ -124,7 +128,8 @@ static void kernels_ended(dagi_device *d, const dagi_job *jobs)
     if (count == 0)
         return;
     int64_t each = dagi_pace_end(&d->kernels.pace, &begin, d->time.now, d->time.away, count);
-    dagi_count(&d->counts.busy, d->time.now > begin ? (int64_t)(d->time.now - begin) : 0);
+    uint64_t end = d->kernels.pace.last_end;
+    dagi_count(&d->counts.busy, end > begin ? (int64_t)(end - begin) : 0);
     for (const dagi_job *job = jobs; job && each > 0; job = job->next)
         if (has_kernels(job))
             learn(d, job, each);

@@ -58,7 +58,7 @@ static dagi_result make_handles(dag_device_queue *q)
 {
     dagi_result result = DAGI_OK;
     if (!q->workspace)
-        result = CUDA(cudaMalloc, &q->workspace, 
+        result = CUDA(cudaMalloc, &q->workspace,
                       q->device->blas_workspace + DAG_PRECISION_COUNT * ONES_BYTES + BATCH_BYTES);
     if (result == DAGI_OK && !q->solver)
         result = dagi_cuda_solver_result(cusolverDnCreate(&q->solver), "cusolverDnCreate");

@@ -242,6 +242,7 @@ dagi_result dagi_opencl_open(int index, void **device, dagi_backend_info *info)
     cl_device_type type = 0;
     clGetDeviceInfo(d->id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
     d->one_by_one = (type & CL_DEVICE_TYPE_CPU) != 0;
+    info->copies_itself = d->one_by_one;
     d->single = info->single;
     choose_shapes(d);
     dagi_result result = share_context(d);

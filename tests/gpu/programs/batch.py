@@ -3,9 +3,8 @@
 
 usage: batch.py PROGRAM MACHINE
 
-PROGRAM is batch.jdf: 4 steps of 20 columns, of which the last one is narrow (`even`: none is). In the first step each column comes
-to the device, and goes alone. MACHINE is a description of
-one. The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_DEVICE_PLUGIN.
+PROGRAM is batch.jdf: 4 steps of 20 columns, of which the last one is narrow (`even`: none is). In the first step
+each column comes to the device, and goes alone. MACHINE is a description of one. The environment has the fake in LD_LIBRARY_PATH and the back end in DAG_DEVICE_PLUGIN.
 """
 import json
 import os
@@ -93,15 +92,34 @@ def elsewhere():
     tile = 16 * 16 * 8
     for more in ({"FAKE_CUDA_DEVICES": "2"}, {"DAG_DEVICE_MEMORY": "cuda=%d" % (6 * tile)},
                  {"DAG_DEVICE_MEMORY": "cuda=%d" % (12 * tile), "FAKE_CUDA_DEVICES": "2"},
-                 {"DAG_DEVICE_MEMORY": "cuda=%d" % (40 * tile), "DAG_TRACE": "/dev/null"}):
+                 {"DAG_DEVICE_MEMORY": "cuda=%d" % (40 * tile)}):
         for threads in "1", "3":
-            Run(DAG_THREADS=threads, FAKE_CUDA_LATE="7", **more).right()
+            run = Run(DAG_THREADS=threads, FAKE_CUDA_LATE="7", **more).right()
+            expect(run.batched > 0 or threads == "3" or "DAG_DEVICE_MEMORY" in more, "nothing is batched", run.what)
+
+
+def traced():
+    """Each task of a launch has a kernel in the trace, once, and those of a queue come one behind the other."""
+    with tempfile.TemporaryDirectory() as where:
+        run = Run(DAG_TRACE=where + "/trace.json").right()
+        with open(where + "/trace.json") as file:
+            events = [e for e in json.load(file)["traceEvents"] if e.get("ph") == "X" and e["name"].startswith("Update")]
+    expect(run.batched == TASKS - COLUMNS, "nothing is batched", run.what)
+    names = [e["args"]["task"] for e in events]
+    expect(len(set(names)) == len(names) == TASKS, "%d kernels of %d tasks" % (len(names), len(set(names))), run.what)
+    for queue in {(e["pid"], e["tid"]) for e in events}:
+        end = 0
+        for e in sorted((e for e in events if (e["pid"], e["tid"]) == queue), key=lambda e: e["ts"]):
+            expect(e["ts"] >= end - .002, "%s begins before the one in front of it ends" % e["args"]["task"], run.what)
+            end = e["ts"] + e["dur"]
 
 
 def faults():
     """Refused before it began, together: each goes alone. Begun, or lost: right where another memory has what was
     there, or an error that says so."""
     run = Run("refuses").right()
+    expect(run.retries > 1 and run.batched == 2 * COLUMNS + 4, "not each of them goes alone", run.what)
+    run = Run("takes").right()
     expect(run.retries > 1 and run.batched == 2 * COLUMNS + 4, "not each of them goes alone", run.what)
     run = Run("even", FAKE_CUDA_FAIL_LAUNCH="1", FAKE_CUDA_FAIL_KERNEL="dag_store").right()
     expect(run.failed == 1 and run.retries == 16, "the 16 of a launch are not tried again", run.what)
@@ -118,6 +136,7 @@ def faults():
 
 counted()
 modelled()
+traced()
 elsewhere()
 faults()
 print("%d failures" % failures)

@@ -273,7 +273,7 @@ START_TEST(what_ends_together_shares_its_time)
 }
 END_TEST
 
-START_TEST(late_looks_tell_nothing)
+START_TEST(an_end_lies_between_two_looks)
 {
     const uint64_t us = 1000;
     dagi_pace p = {0, 0};
@@ -294,8 +294,9 @@ START_TEST(late_looks_tell_the_rate_of_a_device_that_never_runs_dry)
 {
     const uint64_t ms = 1000000;
     dagi_stretch s = {.what = NULL};
-    dagi_stretch one = {.what = &s, .size = 10, .count = 1, .late = 1}, two = one, other = one, sure = one;
-    two.count = 2;
+    dagi_stretch one = {.what = &s, .size = 10, .count = 1, .launches = 1, .late = 1}, two = one, other = one, sure = one, many = one;
+    two.count = two.launches = 2;
+    many.count = 16;
     other.size = 20;
     sure.late = 0;
     ck_assert_int_eq(dagi_stretch_end(&s, &one, 100 * ms, 1), -1); /* nobody knows when it began */
@@ -313,6 +314,11 @@ START_TEST(late_looks_tell_the_rate_of_a_device_that_never_runs_dry)
     ck_assert_int_eq(dagi_stretch_end(&s, &sure, 160 * ms, 1), -1);
     for (uint64_t at = 1; at <= 8; at++) /* each of these was seen in time */
         ck_assert_int_eq(dagi_stretch_end(&s, &sure, (160 + at) * ms, 1), -1);
+    ck_assert_int_eq(dagi_stretch_end(&s, &one, 199 * ms, 0), -1);
+    ck_assert_int_eq(dagi_stretch_end(&s, &one, 200 * ms, 1), -1);
+    for (uint64_t at = 1; at <= 7; at++) /* sixteen of one launch end together */
+        ck_assert_int_eq(dagi_stretch_end(&s, &many, (200 + 32 * at) * ms, 1), -1);
+    ck_assert_int_eq(dagi_stretch_end(&s, &many, (200 + 32 * 8) * ms, 1), 2 * ms);
 }
 END_TEST
 
@@ -514,7 +520,7 @@ int main(void)
     suite_add_tcase(suite, pending);
     TCase *times = tcase_create("times");
     tcase_add_test(times, what_ends_together_shares_its_time);
-    tcase_add_test(times, late_looks_tell_nothing);
+    tcase_add_test(times, an_end_lies_between_two_looks);
     tcase_add_test(times, late_looks_tell_the_rate_of_a_device_that_never_runs_dry);
     tcase_add_test(times, tasks_found_done_at_once_are_not_free);
     tcase_add_test(times, links_learn_from_transfers);
