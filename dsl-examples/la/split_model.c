@@ -280,7 +280,7 @@ static bool join_task(const graph *g, const piece *x, int c, dagi_node_task *t)
     t->priority = g->p->update == DAG_SPLIT_BY_TILE ? 3 * ((int64_t)(g->nt - k) * g->C - c) + 1 : 0;
     double w = g->all[t->source[0]].width, before = (double)c * (double)g->cut.b, rows = rows_from(g, k, c);
     double all = x->width, rank = w < rows ? w : rows;
-    add_pass(g, DAG_OP_LACPY, c == 0 ? all * all : 0, t); /* that T's tile is kept until all is stored */
+    add_pass(g, DAG_OP_LACPY, c == 0 ? all * all : 0, t); /* T's tile at home is copied before the first piece writes it */
     add_pass(g, DAG_OP_LASET, c == 0 ? all * all : 0, t);
     add_pass(g, DAG_OP_LACPY, x->height * w, t);
     add_pass(g, DAG_OP_LACPY, rank * rank, t);

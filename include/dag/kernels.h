@@ -74,8 +74,8 @@ const char *dag_kernels_variant(void);
     X(TPMQRT, tpmqrt) X(GEQRT_STACK, geqrt_stack) X(GEMQRT_STACK, gemqrt_stack)
 /** Those of devices alone: kernels_device.h. */
 #define DAG_DEVICE_OPS(X)                                                                          \
-    X(POTRF_WORKSPACE, potrf_workspace) X(PICK_ROWS, pick_rows) X(PUT_ROWS, put_rows) X(TRTRI, trtri)     \
-    X(GEMM_BATCH, gemm_batch) X(TRSM_BATCH, trsm_batch)
+    X(POTRF_WORKSPACE, potrf_workspace) X(PICK_ROWS, pick_rows) X(PUT_ROWS, put_rows)              \
+    X(TRTRI, trtri) X(GEMM_BATCH, gemm_batch) X(TRSM_BATCH, trsm_batch)
 
 /** Operations known to the registry. */
 typedef enum dag_kernel_op {

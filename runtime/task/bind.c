@@ -23,7 +23,7 @@ static const char *reference(char *text, size_t size, const dagi_pool_data *data
 }
 
 #define ERROR(task, flow, ...)                                                                     \
-    dag_graph_error((task)->pool->globals, (task)->cls, dagi_task_locals(task),                           \
+    dag_graph_error((task)->pool->globals, (task)->cls, dagi_task_locals(task),                    \
                     (task)->cls->flows[flow].line, __VA_ARGS__)
 
 static void no_memory(struct dag_task *task, int flow)

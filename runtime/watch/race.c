@@ -310,6 +310,17 @@ static const dag_collection *collection_of(const struct dag_task *t, const dag_v
     return dagi_data_slot(t->pool->data, value->slot);
 }
 
+/* The value of a flow that only reads, whose bytes have to stay. All tiles whose content is of no account lie at the
+ * same addresses, of all ranks of a simulation; NULL for these, too. */
+static const dag_value *only_read(struct dag_task *t, int flow)
+{
+    const dag_value *v = dag_task_flows(t)[flow];
+    if (!v || t->cls->flows[flow].access != DAG_READ)
+        return NULL;
+    const dagi_value *value = (const dagi_value *)(const void *)v;
+    return atomic_load_explicit(&value->flags, memory_order_relaxed) & DAGI_VALUE_NOWHERE ? NULL : v;
+}
+
 void dagi_race_begin(struct dagi_worker *w, struct dag_task *t)
 {
     dagi_race *race = dagi_tasks(w->ctx)->race;
@@ -331,8 +342,8 @@ void dagi_race_begin(struct dagi_worker *w, struct dag_task *t)
     r->busy = true;
     pthread_mutex_unlock(&race->lock);
     for (int f = 0; f < t->cls->ndata; f++) {
-        const dag_value *v = dag_task_flows(t)[f];
-        if (v && t->cls->flows[f].access == DAG_READ)
+        const dag_value *v = only_read(t, f);
+        if (v)
             r->sum[f] = sum_of(v);
     }
 }
@@ -362,8 +373,8 @@ void dagi_race_end(struct dagi_worker *w, struct dag_task *t)
     put_others(race, w->index, others, sizeof others);
     pthread_mutex_unlock(&race->lock);
     for (int f = 0; f < t->cls->ndata; f++) {
-        const dag_value *v = dag_task_flows(t)[f];
-        if (!v || t->cls->flows[f].access != DAG_READ || sum_of(v) == r->sum[f])
+        const dag_value *v = only_read(t, f);
+        if (!v || sum_of(v) == r->sum[f])
             continue;
         /* In live memory a writer of the same task may own the bytes. */
         bool own = false;

@@ -48,7 +48,7 @@ if(Python3_FOUND AND CMAKE_GENERATOR MATCHES "Ninja|Makefiles") # those that wri
         COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/trace/without.py" "${PROJECT_SOURCE_DIR}"
             "${PROJECT_BINARY_DIR}/compile_commands.json")
 else()
-    dag_leave_out(trace_without "Python 3 is not part of this build")
+    dag_leave_out(trace_without "Python 3 or compile_commands.json is not part of this build")
 endif()
 if(TARGET bench_tasks AND NOT DAG_SANITIZE AND NOT DAG_NO_TRACE)
     dag_add_script_test(trace_cost LABELS integration full PROCESSORS 2 TIMEOUT 900

@@ -71,6 +71,8 @@ within() { # MIB RANKS ROUTINE N NB
         exit 1
     fi
 }
-# 1,024 ranks start, factor a matrix of 32 x 32 tiles, and take a megabyte each; tiles, 512 MiB of them, have no memory.
-within 1024 1024 cholesky 4096 128
+# 1,024 ranks start, factor a matrix of 32 x 32 tiles and take .6 MiB each, 589 in all; with memory for the tiles, which have
+# 128 MiB, it would be 676.
+within 640 1024 cholesky 4096 128
+# Few ranks: here the tiles, 512 MiB of them, would be most of it.
 within 128 16 cholesky 8192 512

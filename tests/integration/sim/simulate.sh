@@ -44,15 +44,22 @@ described 0 'radical="0-2"' "ranks = 2" "network = fat-tree 4 2"
 described 0 'radical="3-5"' "network = fat-tree 3 2"
 described 0 '<link id="up-1" bandwidth="1.5e+09Bps" latency="2e-07s"' "network = fat-tree 3 2" "between = 1us 1GB/s" "hop = 200ns"
 described 0 'dst="switch-1" gw_src="router-0"' "network = fat-tree 4"
+described 0 '<link id="up-1" bandwidth="1.5e+09Bps"' "network = fat-tree +3 2e0" "between = 1us 1GB/s"
 described 1 "network = fat-tree: it cannot be described" "network = fat-tree"
+for wrong in "4 0" "4 -1" "4 nan" "4 inf" "4 half" "0 2" "1048577 2" "four"; do
+    described 1 "network = fat-tree $wrong: expected fat-tree, nodes per switch, taper" "network = fat-tree $wrong"
+done
 described 0 'bw="1.25e+10Bps" lat="7.5e-07s"' "between = 1.5us 12.5GB/s"
 described 0 "smpi/or:0:1e-06:0" "receive = 1us"
 described 0 "'share' is not looked at under SimGrid: transfers share a wire" "share = fifo"
 described 0 "'devices' is not looked at under SimGrid: cores do all work" "devices = 2" "device_kernel = gemm d 96:50"
 described 0 "'task' is not looked at" "task = 1us"
+described 0 "'memory' is not looked at under SimGrid: tiles have no memory" "memory = 256G"
 described 0 "'within ... copy' is not looked at under SimGrid: copies take no time" "within = 1us 5GB/s copy"
 printf 'kernel = * d 32:5\n' > "$work/m"
 says 0 "'kernel' is not looked at under SimGrid: kernels really run" -np 2 --compute --machine "$work/m" --dry-run program
+printf 'memory = 256G\n' > "$work/m"
+says 0 "SimGrid: matrices take the memory of this machine" -np 2 --compute --machine "$work/m" --dry-run program
 printf 'kernel = * d 32:5\nshare = fair\nsend = 1us\n' > "$work/m"
 if "$tool" -np 2 --machine "$work/m" --dry-run program 2>&1 | grep -q "not looked at"; then
     echo "lines that SimGrid knows are said to be ignored"
