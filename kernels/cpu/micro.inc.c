@@ -309,10 +309,11 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
 }
 
 /* Rows of the next panel. One of a single vector, of few columns, has too few sums to hide how long each takes:
- * the last two then share what there is. */
-static int MICRO(height)(int left)
+ * the last two then share what there is. With AVX-512 that costs more than it gains where rows do not lie side by side
+ * and are transposed. */
+static int MICRO(height)(int left, bool lies)
 {
-    if (left > MICRO_ROWS && left <= MICRO_ROWS + LANES)
+    if ((MICRO_COLS < 8 || lies) && left > MICRO_ROWS && left <= MICRO_ROWS + LANES)
         return 2 * LANES;
     return left < MICRO_ROWS ? left : MICRO_ROWS;
 }
@@ -331,7 +332,7 @@ APART void MICRO(slice)(const MICRO(job) *job)
     for (int i = 0, rows; i < job->m; i += rows) {
         const elem_t *a = job->A.at + i * job->A.row;
         ptrdiff_t step = job->A.col;
-        rows = MICRO(height)(job->m - i);
+        rows = MICRO(height)(job->m - i, job->A.row == 1);
         if (!MICRO(meets)(job, i, rows))
             continue;
         MICRO(ahead) next = {.a = a, .b_step = i == 0 && job->copy == NULL ? job->B.col : 0};
