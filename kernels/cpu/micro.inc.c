@@ -166,14 +166,23 @@ INLINE void MICRO(edge)(int vecs, int cols, MICRO_MASK mask, ptrdiff_t k, elem_t
         A += lda;
         B += b_col;
     }
+    /* All is read before anything is written: what follows a store with a mask, and reads bytes that it spans, waits
+     * for it, though the mask leaves them alone; and the next column begins there. */
+    EACH_COL(j)
+        EACH_VEC(i)
+            if (j < cols) {
+                const elem_t *c = C + i * LANES + j * ldc;
+                acc[j][i] = alpha * acc[j][i] + (i < vecs - 1 ? *(const MICRO(loose) *)c
+                                                              : (MICRO(vector))MICRO_LOAD(mask, c));
+            }
     EACH_COL(j)
         EACH_VEC(i)
             if (j < cols) {
                 elem_t *c = C + i * LANES + j * ldc;
                 if (i < vecs - 1)
-                    *(MICRO(loose) *)c += alpha * acc[j][i];
+                    *(MICRO(loose) *)c = acc[j][i];
                 else
-                    MICRO_STORE(c, mask, (MICRO(vector))MICRO_LOAD(mask, c) + alpha * acc[j][i]);
+                    MICRO_STORE(c, mask, acc[j][i]);
             }
 }
 
@@ -249,6 +258,15 @@ typedef struct MICRO(job) {
     ptrdiff_t ldc;
 } MICRO(job);
 
+/* Columns of the next block. One of few columns has too few sums to hide how long each takes: with AVX-512, where
+ * columns are not copied in groups, the last two then share what there is. */
+static int MICRO(width)(int left)
+{
+    if (MICRO_COPY_BYTES == 0 && left > MICRO_COLS && left <= MICRO_COLS + MICRO_COLS / 2)
+        return (left + 1) / 2;
+    return left < MICRO_COLS ? left : MICRO_COLS;
+}
+
 /* Up to MICRO_ROWS rows of C from row i on; A is where they are read from, by columns. */
 static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, const elem_t *A,
                                       ptrdiff_t lda, MICRO(ahead) next)
@@ -258,8 +276,8 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
     int end = job->region == DAG_REGION_LOWER && i + rows < job->end ? i + rows : job->end;
     const elem_t *next_a = next.a;
     MICRO_MASK last = MICRO_FIRST(rows - (vecs - 1) * LANES);
-    for (int j = first; j < end; j += MICRO_COLS) {
-        int cols = job->end - j < MICRO_COLS ? job->end - j : MICRO_COLS;
+    for (int j = first, cols; j < end; j += cols) {
+        cols = MICRO(width)(job->end - j);
         /* Vectors above the diagonal of a lower triangle are not computed. */
         int skip = job->region == DAG_REGION_LOWER && j > i ? (j - i) / LANES : 0;
         int top = i + skip * LANES;
@@ -291,10 +309,11 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
 }
 
 /* Rows of the next panel. One of a single vector, of few columns, has too few sums to hide how long each takes:
- * the last two then share what there is. */
-static int MICRO(height)(int left)
+ * the last two then share what there is. With AVX-512 that costs more than it gains where rows do not lie side by side
+ * and are transposed. */
+static int MICRO(height)(int left, bool lies)
 {
-    if (MICRO_COLS < 8 && left > MICRO_ROWS && left <= MICRO_ROWS + LANES)
+    if ((MICRO_COLS < 8 || lies) && left > MICRO_ROWS && left <= MICRO_ROWS + LANES)
         return 2 * LANES;
     return left < MICRO_ROWS ? left : MICRO_ROWS;
 }
@@ -313,7 +332,7 @@ APART void MICRO(slice)(const MICRO(job) *job)
     for (int i = 0, rows; i < job->m; i += rows) {
         const elem_t *a = job->A.at + i * job->A.row;
         ptrdiff_t step = job->A.col;
-        rows = MICRO(height)(job->m - i);
+        rows = MICRO(height)(job->m - i, job->A.row == 1);
         if (!MICRO(meets)(job, i, rows))
             continue;
         MICRO(ahead) next = {.a = a, .b_step = i == 0 && job->copy == NULL ? job->B.col : 0};
