@@ -38,7 +38,7 @@ static void place(play *p, int x)
 
 /* ---- what becomes ready --------------------------------------------------------------------- */
 
-/* The task of x has to wait for an element. */
+/* The task of x has to wait, for an element or at a gate. */
 static bool waits(play *p, int x)
 {
     element *e = &p->all[x];
@@ -50,7 +50,12 @@ static bool waits(play *p, int x)
             return true;
         }
     }
-    return false;
+    gate *at = e->task.gate > 0 ? &p->gates[e->task.gate - 1] : NULL;
+    if (at == NULL || at->closed <= 0)
+        return false;
+    e->next = at->waiters;
+    at->waiters = x;
+    return true;
 }
 
 /* What became ready together is placed as the runtime has it (dagi_ready_enter()): those that were named last first,
@@ -77,18 +82,35 @@ static void place_told(play *p)
         place(p, best);
 }
 
+/* Those of a list that need not wait for anything else are ready. */
+static void tell(play *p, int *waiters)
+{
+    int y = *waiters, next;
+    for (*waiters = NONE; y != NONE; y = next) {
+        next = p->all[y].next;
+        if (!waits(p, y))
+            dagi_heap_push(&p->told, (dagi_heap_item){p->all[y].task.named, y, y});
+    }
+}
+
 static void finish(play *p, int x)
 {
     element *e = &p->all[x];
     e->done = true;
     if (!p->graph->stays(p->graph->arg, x))
         dagi_node_save(p, x);
-    for (int y = e->waiters, next; y != NONE; y = next) {
-        next = p->all[y].next;
-        if (!waits(p, y))
-            dagi_heap_push(&p->told, (dagi_heap_item){p->all[y].task.named, y, y});
+    tell(p, &e->waiters);
+    place_told(p);
+}
+
+/* A task that has run is one less that gates wait for. */
+static void open_gates(play *p, const int opens[2])
+{
+    for (int i = 0; i < 2; i++) {
+        gate *at = opens[i] > 0 ? &p->gates[opens[i] - 1] : NULL;
+        if (at != NULL && --at->closed == 0)
+            tell(p, &at->waiters);
     }
-    e->waiters = NONE;
     place_told(p);
 }
 
@@ -179,6 +201,7 @@ static void retire(play *p, int g, int64_t estimate)
 {
     p->device[g].issued--;
     p->device[g].backlog -= estimate;
+    p->device[g].due -= estimate;
     p->work--;
     p->run.tasks++;
     p->run.device_tasks++;
@@ -195,6 +218,7 @@ static void ran(play *p, int g, const operation *o)
         e->owed = true;
     else
         retire(p, g, o->estimate);
+    open_gates(p, o->opens);
 }
 
 static void came_home(play *p, int x)
@@ -258,6 +282,8 @@ static void happen(play *p, dagi_heap_item event)
     }
     p->idle++;
     p->run.tasks++;
+    const int opens[2] = {p->all[what].task.opens[0], p->all[what].task.opens[1]};
+    open_gates(p, opens);
     release(p, what);
 }
 
@@ -288,6 +314,8 @@ static void run(play *p)
         for (int g = 0; g < p->node->devices; g++)
             *copy_of(p, g, x) = (copy){.written = past, .older = NONE, .newer = NONE};
     }
+    for (int i = 0; i < p->graph->gates; i++)
+        p->gates[i] = (gate){p->graph->keys(p->graph->arg, i), NONE};
     for (int x = 0; x < p->graph->elements; x++) /* what nobody writes is there */
         p->all[x].done = !p->graph->task(p->graph->arg, x, 0, &p->all[x].task);
     for (int x = p->graph->elements - 1; x >= 0; x--)
@@ -313,10 +341,11 @@ dagi_node_run dagi_node_play(const dagi_node *node, const dagi_node_graph *graph
         return p.run;
     p.all = calloc(n, sizeof *p.all);
     p.copies = calloc(n * devices + 1, sizeof *p.copies);
-    p.times = dagi_node_times_new();
+    p.gates = calloc((size_t)graph->gates + 1, sizeof *p.gates);
+    p.times = dag_node_times_new(DAGI_NODE_KINDS);
     /* An element has one task at a time that is no operation. */
     dagi_heap_item *room = calloc((3 + devices) * n + 2 * devices * MOST_QUEUES, sizeof *room), *next = room;
-    if (p.all && p.copies && p.times && room) {
+    if (p.all && p.copies && p.gates && p.times && room) {
         p.ready.items = next;
         p.told.items = next += n;
         p.events.items = next += n;
@@ -333,7 +362,8 @@ dagi_node_run dagi_node_play(const dagi_node *node, const dagi_node_graph *graph
     }
     free(p.all);
     free(p.copies);
-    free(p.times);
+    free(p.gates);
+    dag_node_times_free(p.times);
     free(p.pool);
     free(room);
     return p.run;

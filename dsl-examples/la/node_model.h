@@ -6,7 +6,7 @@
  *
  * A graph is a set of elements, each with a chain of tasks that write it, one after the other. A task may read two
  * other elements, whose chains have to be over. What follows a task is ready when a core has run it, or when it was
- * entered in a queue of a device.
+ * entered in a queue of a device. A task may also have to wait at a gate, which tasks open when they have run.
  */
 #ifndef LA_NODE_MODEL_H
 #define LA_NODE_MODEL_H
@@ -27,6 +27,7 @@ typedef struct dagi_node {
 typedef struct dagi_node_task {
     int kind;                   /* those of a kind, and of the same bytes, are taken for alike where one is placed */
     int source[2];              /* elements, -1 = none */
+    int gate, opens[2];         /* 1 + the gate that it waits at, those that it helps to open; 0 = none */
     bool fresh;                 /* what the element had before is not needed */
     int64_t priority;
     int named;                  /* of those that are ready together lower ones are named first, then elements in order */
@@ -37,7 +38,8 @@ typedef struct dagi_node_task {
 
 typedef struct dagi_node_graph {
     const void *arg;
-    int elements;
+    int elements, gates;
+    int (*keys)(const void *arg, int gate); /* how many tasks open it; without gates NULL */
     int64_t (*bytes)(const void *arg, int element);
     /* No result: it does not go home behind its chain. */
     bool (*stays)(const void *arg, int element);

@@ -9,6 +9,8 @@
 #include "heap.h"
 #include "node_model.h"
 
+#include <dag/node.h>
+
 #include <stddef.h>
 
 enum { NONE = -1, HOST = DAGI_NODE_HOST };
@@ -27,6 +29,7 @@ typedef struct operation {
     int of[3], n;        /* its operands; of a task that which it writes is the last */
     int from;            /* where copies come from */
     ticket behind[3];    /* what has to have passed */
+    int opens[2];        /* as of its task */
     int64_t alone, filled, estimate;
     bool last;           /* of those that write an element, which goes home */
 } operation;
@@ -45,10 +48,17 @@ typedef struct element {
     bool owed;          /* the last of them is over when it is at home */
     uint32_t valid;     /* bit 0: on the host; 1 + g: on device g; there when the ticket has passed */
     ticket home;
+    int64_t due;        /* when a device is expected to have made its content */
     int device;         /* where its task runs */
     int64_t estimate;
     dagi_node_task task;
 } element;
+
+/* What tasks wait at. */
+typedef struct gate {
+    int closed;          /* tasks that have not run */
+    int waiters;         /* first of the elements whose tasks wait here */
+} gate;
 
 /* An element in the memory of a device. */
 typedef struct copy {
@@ -62,7 +72,7 @@ typedef struct device {
     dagi_heap waiting, filled; /* elements whose tasks are not issued; queues whose kernels may start, first come first */
     queue queues[MOST_QUEUES];
     int issued, running, turn;
-    int64_t backlog, busy_until, since;
+    int64_t backlog, due, busy_until, since; /* due: the part of the backlog that is issued */
     double bytes;
     int oldest, newest;
 } device;
@@ -72,8 +82,9 @@ typedef struct play {
     const dagi_node_graph *graph;
     element *all;
     copy *copies;       /* [devices][elements] */
+    gate *gates;
     device device[DAGI_NODE_DEVICES];
-    struct times *times; /* what tasks took: as far as the runtime knows */
+    dag_node_times *times; /* what tasks took: as far as the runtime knows */
     int64_t link[2][DAGI_NODE_DEVICES]; /* in, out: until when it is taken */
     operation *pool;
     int spare, room;    /* first of the spare operations; how many there are in all */
@@ -120,8 +131,6 @@ void dagi_node_post(play *p, int64_t when, int kind, int what);
 
 /* Elements of the task that is under way at x: itself last. */
 int dagi_node_operands(const play *p, int x, int of[3]);
-
-struct times *dagi_node_times_new(void); /* to be freed */
 
 /* The device that takes the task of x, HOST = a core. */
 int dagi_node_choose(play *p, int x);

@@ -211,7 +211,8 @@ static int choose_queue(play *p, int g, int x)
 bool dagi_node_issue(play *p, int g, int x)
 {
     const element *e = &p->all[x];
-    operation o = {.alone = e->task.alone, .filled = e->task.filled, .estimate = e->estimate};
+    operation o = {.alone = e->task.alone, .filled = e->task.filled, .estimate = e->estimate,
+                   .opens = {e->task.opens[0], e->task.opens[1]}};
     o.n = dagi_node_operands(p, x, o.of);
     int filled = 0;
     for (; filled < o.n && fill(p, g, o.of[filled], o.of[filled] != x || !e->task.fresh); filled++)
@@ -230,6 +231,8 @@ bool dagi_node_issue(play *p, int g, int x)
     enter(p, g, which, o);
     dagi_node_written(p, x, 1 + g);
     copy_of(p, g, x)->written = latest(p, g, which);
+    p->device[g].due += e->estimate;
+    p->all[x].due = p->now + p->device[g].due;
     return true;
 }
 

@@ -7,7 +7,9 @@
 
 enum {
     MEMORY = 1024, /* times of kernels that are remembered, a power of two */
-    AT_ONCE = 8    /* steps of a product that set out at its beginning (split_gemm.jdf) */
+    AT_ONCE = 8,   /* steps of a product that set out at its beginning (split_gemm.jdf) */
+    TOGETHER = 4,  /* steps that set out behind one gate */
+    AHEAD = 5      /* steps from the one that opens it to the first of these */
 };
 
 typedef struct known {
@@ -345,16 +347,39 @@ static void gemm_pieces(graph *g)
     g->pieces = (int)(next - g->all);
 }
 
-/* A piece of op(A) or op(B) sets out; four steps one after the other. Those of later steps are held back until the
- * product is near them: here they are there. `before`: elements between two of its row or column. */
-static bool set_out(const graph *g, int element, int k, int before, dagi_node_task *t)
+/* Gates of a row or column of C. */
+static int gates_in(const graph *g)
 {
-    if (k >= AT_ONCE)
-        return false;
+    return g->kt > AT_ONCE ? (g->kt - 1) / TOGETHER - 1 : 0;
+}
+
+/* 1 + the gate of tile row m, or of column J behind all rows, for step k and those that set out with it. */
+static int row_gate(const graph *g, int m, int k)
+{
+    return 1 + m * gates_in(g) + (k - AT_ONCE) / TOGETHER;
+}
+
+static int column_gate(const graph *g, int J, int k)
+{
+    return row_gate(g, g->mt + J, k);
+}
+
+/* How many products open it: all of the row, or of the column, of that step. */
+static int keys(const void *arg, int gate)
+{
+    const graph *g = arg;
+    return gate / gates_in(g) < g->mt ? (g->nt - 1) * g->C + g->last : g->mt;
+}
+
+/* A piece of op(A) or op(B) sets out; four steps one after the other. Those of later steps are held back until the
+ * product is near them. `before`: elements between two of its row or column. */
+static void set_out(const graph *g, int element, int k, int before, int gate, dagi_node_task *t)
+{
     *t = (dagi_node_task){.source = {-1, -1}, .home = DAGI_NODE_HOST, .priority = g->kt - k, .named = 1};
-    if (k % 4 != 0)
+    if (k % TOGETHER != 0)
         t->source[0] = element - before;
-    return true;
+    else if (k >= AT_ONCE)
+        t->gate = gate;
 }
 
 static bool gemm_task(const void *arg, int element, int step, dagi_node_task *t)
@@ -362,16 +387,24 @@ static bool gemm_task(const void *arg, int element, int step, dagi_node_task *t)
     const graph *g = arg;
     const piece *x = &g->all[element];
     int across = (g->nt - 1) * g->C + g->last, left = g->mt * g->kt, read = left + g->kt * across;
-    if (element < left)
-        return step == 0 && set_out(g, element, x->col, 1, t);
-    if (element < read)
-        return step == 0 && set_out(g, element, x->row, across, t);
-    if (step == g->kt)
+    if (step == (element < read ? 1 : g->kt))
         return false;
+    if (element < left) {
+        set_out(g, element, x->col, 1, row_gate(g, x->row, x->col), t);
+        return true;
+    }
+    if (element < read) {
+        set_out(g, element, x->row, across, column_gate(g, x->col, x->row), t);
+        return true;
+    }
     *t = task_of(g, x->col);
     t->source[0] = x->row * g->kt + step;
     t->source[1] = left + step * across + x->col;
     t->priority = g->kt - step;
+    if (step % TOGETHER == TOGETHER - 1 && step < g->kt - AHEAD) {
+        t->opens[0] = row_gate(g, x->row, step + AHEAD);
+        t->opens[1] = column_gate(g, x->col, step + AHEAD);
+    }
     add_kernel(g, DAG_OP_GEMM, (double)x->height * x->width * g->all[t->source[0]].width, t);
     return true;
 }
@@ -414,6 +447,7 @@ double dagi_split_tasks(const dagi_split_problem *p, const dagi_split_cut *cut)
 typedef struct kind {
     void (*pieces)(graph *g);
     bool (*task)(const void *arg, int element, int step, dagi_node_task *task);
+    bool gates;
 } kind;
 
 dagi_node_run dagi_split_play(const dagi_split_machine *machine, const dagi_split_problem *p,
@@ -426,9 +460,9 @@ dagi_node_run dagi_split_play(const dagi_split_machine *machine, const dagi_spli
     g.kt = tiles(p->k, cut->kb);
     g.C = pieces_of(cut, cut->nb);
     g.last = pieces_of(cut, p->n - (g.nt - 1) * cut->nb);
-    static const kind of[] = {[DAGI_SPLIT_POTRF] = {potrf_pieces, potrf_task},
-                              [DAGI_SPLIT_GEMM] = {gemm_pieces, gemm_task},
-                              [DAGI_SPLIT_GEQRF] = {geqrf_pieces, geqrf_task}};
+    static const kind of[] = {[DAGI_SPLIT_POTRF] = {potrf_pieces, potrf_task, false},
+                              [DAGI_SPLIT_GEMM] = {gemm_pieces, gemm_task, true},
+                              [DAGI_SPLIT_GEQRF] = {geqrf_pieces, geqrf_task, false}};
     const kind *k = &of[p->routine];
     size_t across = (size_t)g.nt * (size_t)g.C, mt = (size_t)g.mt, kt = (size_t)g.kt;
     g.all = calloc(p->routine == DAGI_SPLIT_POTRF ? (across + mt) * (mt + 1) : (across + mt) * (mt + kt),
@@ -436,7 +470,8 @@ dagi_node_run dagi_split_play(const dagi_split_machine *machine, const dagi_spli
     g.memory = calloc(MEMORY, sizeof *g.memory);
     if (g.all && g.memory) {
         k->pieces(&g);
-        const dagi_node_graph chains = {&g, g.pieces + g.packs, bytes, is_copy, k->task};
+        int gates = k->gates ? (g.mt + (g.nt - 1) * g.C + g.last) * gates_in(&g) : 0;
+        const dagi_node_graph chains = {&g, g.pieces + g.packs, gates, keys, bytes, is_copy, k->task};
         run = dagi_node_play(&machine->node, &chains);
     }
     free(g.all);

@@ -39,5 +39,18 @@ void dag_node_free(dag_node *node); /**< NULL is allowed */
  */
 double dag_node_kernel(dag_node *node, int on_device, const dag_kernel_call *call, double *filled);
 
+/** What a rank expects tasks to take: it does not see their shapes, and remembers those of a kind and of about as many bytes. */
+typedef struct dag_node_times dag_node_times;
+
+/** For kinds 0 ... kinds - 1; NULL: out of memory. To be given to dag_node_times_free(). */
+dag_node_times *dag_node_times_new(int kinds);
+void dag_node_times_free(dag_node_times *times); /**< NULL is allowed */
+
+/**
+ * Seconds that a task of that kind with so many bytes is expected to take on cores, or on devices, where this one takes
+ * `seconds`: as behind runs that have tried all places.
+ */
+double dag_node_expect(dag_node_times *times, int kind, int on_device, double bytes, double seconds);
+
 DAG_C_END
 #endif

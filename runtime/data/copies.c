@@ -224,6 +224,15 @@ int dagi_copies_on_host(const dag_value *value)
     return there;
 }
 
+uint64_t dagi_copies_due(const dagi_copies *c, uint64_t now)
+{
+    for (int i = 0; i < c->nspaces && now < c->due; i++) {
+        if (valid(c, i) && dagi_ticket_passed(c->copy[i].written))
+            return 0;
+    }
+    return now < c->due ? c->due - now : 0;
+}
+
 /* ---- check ---------------------------------------------------------------------------------- */
 
 static const char *complain(const dagi_copies *c, const char *what, int space)

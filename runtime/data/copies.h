@@ -86,6 +86,8 @@ typedef struct dagi_copies {
     uint32_t version; /* 0: nobody has written it yet */
     int nspaces;
     int home;    /* 1: the host's place is home memory */
+    uint64_t due; /* when a device is expected to have made the content, by the clock of who issues to it; a guess, for
+                     placement, and the past where the host made it */
     int dropped; /* 1: after DROP; nothing may be asked of it but dagi_copies_stale() */
     uint8_t save; /* of a value that a manager has: bring it to the host; counts what was refused */
     struct dagi_value *value;  /* of a value that dies: itself, and the next one */
@@ -150,5 +152,8 @@ int dagi_copies_on_host(const dag_value *v);
 /* For tests and debug builds: NULL, or what is wrong, with all states (text of this thread). The
  * caller holds the lock. */
 const char *dagi_copies_check(const dagi_copies *c);
+
+/* How long after `now` the content is expected anywhere; 0 = it is there. The caller holds the lock. */
+uint64_t dagi_copies_due(const dagi_copies *c, uint64_t now);
 
 #endif

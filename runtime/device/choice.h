@@ -1,7 +1,8 @@
 /*
  * Where a task runs best: what kernels and transfers took so far, and the choice that follows.
  *
- * Estimated completion = backlog of the place + bytes to move there / bandwidth + kernel time. So a
+ * Estimated completion = backlog of the place, or the time until devices have made the inputs if that is
+ * longer, + bytes to move there / bandwidth + kernel time. So a
  * core takes a task whose inputs have to come from a device only where it wins with that counted.
  *
  * Places are the memories of copies.h: 0 are the cores of the host, 1.. the devices. Times are kept
@@ -68,7 +69,7 @@ void dagi_choice_learn_move(dagi_choice *choice, int from, int to, uint64_t byte
 /* A place where a task could run. */
 typedef struct dagi_candidate {
     int place;
-    double backlog; /* seconds until it could start there: what is queued and under way */
+    double backlog; /* seconds until it could start there: what is queued and under way, and inputs that are still made */
     double move;    /* seconds for its inputs: the sum of dagi_choice_move() */
     double kernel;  /* set by dagi_choice_best(): its kernel time as estimated */
 } dagi_candidate;

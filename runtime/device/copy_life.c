@@ -54,7 +54,7 @@ void dagi_copies_return_stale(const struct dagi_devices *all, dagi_copies *c)
 }
 
 void dagi_copies_written(const struct dagi_devices *all, dag_value *v, int space,
-                         dagi_ticket written)
+                         dagi_ticket written, uint64_t due)
 {
     int source;
     dagi_copies *c = dagi_copies_get(v);
@@ -63,6 +63,7 @@ void dagi_copies_written(const struct dagi_devices *all, dag_value *v, int space
     c->copy[space].written = written;
     c->copy[space].nused = 0;
     c->copy[space].cause = 0;
+    c->due = due;
     dagi_unlock(&c->lock);
     dagi_copies_return_stale(all, c);
 }

@@ -136,6 +136,7 @@ struct dagi_device_jobs {
     dagi_job_list issued[DAGI_EXEC_LANES];
     dagi_job *finishing; /* their kernels have passed, transfers have not */
     int nissued, turn;
+    int64_t due; /* nanoseconds, the part of the backlog that is issued */
     int passed; /* 1 + how often others have gone before the first of the queue; 0: nothing was ever evicted */
 };
 
@@ -425,9 +426,10 @@ dagi_ticket dagi_copies_host_busy(const dagi_copies *c);
 /* Nobody needs the copies of v, which nobody holds, any more: the record ends. If a transfer from or to
  * the host's memory is under way it does not, and this is the ticket. */
 dagi_ticket dagi_copies_drop(const struct dagi_devices *all, dag_value *v);
-/* A task on `space` has written v, of which the caller has the only reference. */
+/* A task on `space` has written v, of which the caller has the only reference; the ticket is expected to pass at `due`,
+ * dagi_now(), 0 = it has. */
 void dagi_copies_written(const struct dagi_devices *all, dag_value *v, int space,
-                         dagi_ticket written);
+                         dagi_ticket written, uint64_t due);
 /* All of v, which nobody holds, is about to be written on the host: no other copy is valid any more. 0:
  * a transfer from or to its memory is under way, and nothing has changed. */
 int dagi_copies_overwrite(const struct dagi_devices *all, dag_value *v);

@@ -12,10 +12,12 @@ void dagi_commit(struct dagi_worker *w, dagi_job *job)
 {
     dagi_device *d = job->device;
     dag_value **flow = dag_task_flows(job->task);
+    d->jobs.due += job->estimate;
+    uint64_t due = job->issued_at + (uint64_t)d->jobs.due;
     for (int f = 0; f < job->ndata; f++) {
         dagi_job_flow *j = &job->flow[f];
         if (j->use == DAGI_FLOW_UPDATE || j->use == DAGI_FLOW_REPLACE) {
-            dagi_copies_written(d->all, flow[f], d->space, job->done);
+            dagi_copies_written(d->all, flow[f], d->space, job->done, due);
             if (job->id)
                 dagi_record_brought(flow[f], d->space, job->id);
             dagi_memory_dirty(d->memory, j->block, 1);

@@ -105,7 +105,7 @@ void dagi_device_host_written(struct dagi_worker *w, struct dag_task *t, uint32_
     for (; mask; mask &= mask - 1) {
         dag_value *v = flow[__builtin_ctz(mask)];
         if (v && dagi_copies_get(v))
-            dagi_copies_written(dagi_tasks(w->ctx)->devices, v, DAGI_HOST, (dagi_ticket){NULL, 0});
+            dagi_copies_written(dagi_tasks(w->ctx)->devices, v, DAGI_HOST, (dagi_ticket){NULL, 0}, 0);
     }
 }
 

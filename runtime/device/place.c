@@ -2,6 +2,7 @@
 #include "choice.h"
 #include "device_impl.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Bytes of the values of a task, those that occur twice once; how many bytes a memory of a device needs
@@ -52,6 +53,25 @@ static double moving(const struct dagi_devices *all, struct dag_task *t, int pla
     return seconds;
 }
 
+/* Seconds until devices will have made all its inputs, as expected: it is ready when they have been told to. */
+static double coming(struct dag_task *t)
+{
+    dag_value **flow = dag_task_flows(t);
+    uint64_t now = 0, most = 0;
+    for (int f = 0; f < t->cls->ndata; f++) {
+        dagi_copies *c = flow[f] && t->cls->flows[f].access != DAG_WRITE ? dagi_copies_get(flow[f]) : NULL;
+        if (!c)
+            continue;
+        dagi_lock(&c->lock);
+        if (c->due && !now)
+            now = dagi_now();
+        uint64_t due = c->due ? dagi_copies_due(c, now) : 0;
+        dagi_unlock(&c->lock);
+        most = due > most ? due : most;
+    }
+    return (double)most * 1e-9;
+}
+
 static int can_run(struct dag_task *t, const dag_body *body)
 {
     return body->fn[t->pool->prec] &&
@@ -89,6 +109,7 @@ struct options {
     } kind[DAG_DEVICE_KIND_COUNT];
     dagi_candidate at[DAGI_MAX_SPACES];
     int n;
+    double inputs; /* seconds until they are made */
 };
 
 /* The number of kinds of devices with a body. */
@@ -115,7 +136,7 @@ static void add_device(struct options *o, const dagi_device *d, struct dag_task 
 {
     double backlog = (double)atomic_load_explicit(&d->load.backlog, memory_order_relaxed) * 1e-9;
     o->at[o->n++] = (dagi_candidate){
-        .place = d->space, .backlog = backlog, .move = moving(d->all, t, d->space)};
+        .place = d->space, .backlog = fmax(backlog, o->inputs), .move = moving(d->all, t, d->space)};
 }
 
 /* A class without a body for cores has no place: the task does not fit any device that works. */
@@ -220,6 +241,7 @@ static void choose(struct options *o, struct dagi_devices *all, dagi_slip *slip)
     int core = o->kind[DAG_HOST].body != NULL;
     struct footprint values = footprint(t);
     o->n = 0;
+    o->inputs = coming(t);
     slip->bytes = values.bytes;
     find_needs(o, all, t, values);
     dagi_choice_class *cls = dagi_times_of(all, t);
@@ -233,7 +255,7 @@ static void choose(struct options *o, struct dagi_devices *all, dagi_slip *slip)
     if (core && !wanted && !all->ctx->settings.device_always) {
         double kernel = dagi_choice_expect(all->choice, cls, DAGI_HOST, slip->bytes);
         o->at[o->n++] = (dagi_candidate){.place = DAGI_HOST,
-                                         .backlog = core_backlog(all, kernel),
+                                         .backlog = fmax(core_backlog(all, kernel), o->inputs),
                                          .move = moving(all, t, DAGI_HOST)};
     }
     int best = dagi_choice_take(all->choice, all->policy, cls, slip->bytes, o->at, o->n);

@@ -163,6 +163,7 @@ static void retired(struct dagi_worker *w, dagi_job *job)
     else
         dagi_task_retire(w, job);
     atomic_fetch_sub_explicit(&d->load.backlog, job->estimate, memory_order_relaxed);
+    d->jobs.due -= job->estimate;
     dagi_count(&d->counts.tasks, 1);
     atomic_store_explicit(&d->counts.flops,
                           atomic_load_explicit(&d->counts.flops, memory_order_relaxed) + job->flops,

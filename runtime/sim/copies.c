@@ -160,7 +160,7 @@ dagi_sim_copy *dagi_sim_fill(struct dagi_sim *s, dagi_sim_device *d, dag_value *
     return y;
 }
 
-void dagi_sim_written(dag_value *v, int space, dagi_ticket when)
+void dagi_sim_written(dag_value *v, int space, dagi_ticket when, dagi_sim_time due)
 {
     dagi_copies *c = dagi_sim_copies(v);
     int source;
@@ -168,6 +168,7 @@ void dagi_sim_written(dag_value *v, int space, dagi_ticket when)
         return;
     (void)dagi_copies_apply(c, space, DAGI_COPY_WRITE, -1, &source);
     c->copy[space].written = when;
+    c->due = (uint64_t)due;
     free_stale(c);
 }
 
@@ -200,4 +201,16 @@ double dagi_sim_moving(const struct dagi_sim *s, struct dag_task *t, int space)
                                     (uint64_t)dagi_sim_value_bytes(flow[f]));
     }
     return seconds;
+}
+
+dagi_sim_time dagi_sim_coming(const struct dagi_sim *s, struct dag_task *t)
+{
+    dag_value **flow = dag_task_flows(t);
+    dagi_sim_time most = 0;
+    for (int f = 0; f < t->cls->ndata; f++) {
+        const dagi_copies *c = flow[f] && t->cls->flows[f].access != DAG_WRITE ? dagi_sim_copies(flow[f]) : NULL;
+        if (c)
+            most = dagi_sim_later(most, (dagi_sim_time)dagi_copies_due(c, (uint64_t)s->now));
+    }
+    return most;
 }

@@ -159,12 +159,13 @@ static int64_t wanted(struct dag_task *t, const dag_body *body)
 
 /* The devices that may have it: the one that is wanted, or all. */
 static int candidates(struct dagi_sim *s, const dagi_sim_crew *crew, struct dag_task *t, int64_t index,
-                      dagi_candidate *at)
+                      dagi_sim_time inputs, dagi_candidate *at)
 {
     int n = 0;
     for (int i = 0; i < crew->count; i++)
         if (index < 0 || index % crew->count == i)
-            at[n++] = (dagi_candidate){.place = 1 + i, .backlog = dagi_sim_in_seconds(crew->device[i].backlog),
+            at[n++] = (dagi_candidate){.place = 1 + i,
+                                       .backlog = dagi_sim_in_seconds(dagi_sim_later(crew->device[i].backlog, inputs)),
                                        .move = dagi_sim_moving(s, t, 1 + i)};
     return n;
 }
@@ -178,12 +179,13 @@ static int choose(struct dagi_sim *s, int rank, struct dag_task *t, const dag_bo
     dagi_choice_class *cls =
         dagi_choice_class_of(s->devices.choice, t->pool->program->name, t->pool->prec, t->cls->name);
     int64_t index = wanted(t, body);
-    int n = candidates(s, crew, t, index, at), devices = n;
+    dagi_sim_time inputs = dagi_sim_coming(s, t);
+    int n = candidates(s, crew, t, index, inputs, at), devices = n;
     learn(s, cls, DAGI_HOST, bytes, on_core);
     learn(s, cls, 1, bytes, on_device);
     if (!s->ctx->settings.device_always && index < 0) {
         double ready = (double)s->rank[rank].ready.count * dagi_sim_in_seconds(on_core) / s->workers;
-        at[n++] = (dagi_candidate){.place = DAGI_HOST, .backlog = ready,
+        at[n++] = (dagi_candidate){.place = DAGI_HOST, .backlog = fmax(ready, dagi_sim_in_seconds(inputs)),
                                    .move = dagi_sim_moving(s, t, DAGI_HOST)};
     }
     int best = dagi_choice_take(s->devices.choice, s->devices.policy, cls, bytes, at, n);
@@ -378,6 +380,7 @@ void dagi_sim_job_over(struct dagi_sim *s, int rank, dagi_sim_job *job)
     int released = !job->late;
     d->issued--;
     d->backlog -= job->estimate;
+    d->due -= job->estimate;
     crew->work--;
     s->devices.tasks++;
     free(job);
@@ -391,6 +394,7 @@ void dagi_sim_job_forget(struct dagi_sim *s, int rank, dagi_sim_job *job)
     dagi_sim_crew *crew = &s->devices.crew[rank];
     dagi_sim_device *d = &crew->device[job->device];
     d->issued -= job->stage > 0;
+    d->due -= job->stage > 0 ? job->estimate : 0;
     dagi_sim_uses_end(job);
     d->backlog -= job->estimate;
     crew->work--;

@@ -1,6 +1,7 @@
 /* A described node, for programs that ask what kernels take there (dag/node.h). */
 #include <dag/node.h>
 
+#include "../device/choice.h"
 #include "machine.h"
 
 #include <stdlib.h>
@@ -62,4 +63,52 @@ double dag_node_kernel(dag_node *n, int on_device, const dag_kernel_call *call, 
     if (filled)
         *filled = dagi_sim_in_seconds(full);
     return lacks ? -1 : dagi_sim_in_seconds(alone);
+}
+
+/* ---- what tasks are expected to take -------------------------------------------------------- */
+
+struct dag_node_times {
+    dagi_choice *choice;
+    dagi_choice_class *of[]; /* [kinds] */
+};
+
+dag_node_times *dag_node_times_new(int kinds)
+{
+    const dagi_choice_place places[] = {{"cores"}, {"device"}};
+    dag_node_times *t = calloc(1, sizeof *t + (size_t)kinds * sizeof *t->of);
+    if (!t)
+        return NULL;
+    t->choice = dagi_choice_new(places, 2);
+    for (int i = 0; t->choice && i < kinds; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", i);
+        t->of[i] = dagi_choice_class_of(t->choice, "", DAG_D, name);
+        if (!t->of[i]) {
+            dagi_choice_free(t->choice);
+            t->choice = NULL;
+        }
+    }
+    if (t->choice)
+        return t;
+    free(t);
+    return NULL;
+}
+
+void dag_node_times_free(dag_node_times *t)
+{
+    if (!t)
+        return;
+    dagi_choice_free(t->choice);
+    free(t);
+}
+
+double dag_node_expect(dag_node_times *t, int kind, int on_device, double bytes, double seconds)
+{
+    dagi_choice_class *cls = t->of[kind];
+    uint64_t size = (uint64_t)bytes;
+    int place = on_device != 0; /* as of new() */
+    int times = dagi_choice_known(t->choice, cls, place, size) > 0 ? 1 : DAGI_CHOICE_TRIES;
+    while (times-- > 0)
+        dagi_choice_learn(t->choice, cls, place, size, seconds);
+    return dagi_choice_expect(t->choice, cls, place, size);
 }

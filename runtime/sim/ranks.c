@@ -220,7 +220,7 @@ static void start_task(struct dagi_sim *s, int rank, struct dag_task *t)
     dagi_sim_time copying = s->charge;
     for (uint32_t m = s->devices.crew ? writes : 0; m; m &= m - 1)
         if (dag_task_flows(t)[__builtin_ctz(m)])
-            dagi_sim_written(dag_task_flows(t)[__builtin_ctz(m)], DAGI_HOST, (dagi_ticket){NULL, 0});
+            dagi_sim_written(dag_task_flows(t)[__builtin_ctz(m)], DAGI_HOST, (dagi_ticket){NULL, 0}, 0);
     dagi_sim_time known = known_time(s, p, t);
     if (known >= 0)
         s->charge += known;

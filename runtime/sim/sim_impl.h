@@ -169,6 +169,7 @@ typedef struct dagi_sim_device {
     int64_t bytes;             /* that copies take */
     dagi_sim_copy *oldest, *newest;
     dagi_sim_time backlog;     /* of jobs that are not over */
+    dagi_sim_time due;         /* of those of them that are issued */
     dagi_sim_time busy_until;  /* with what fills it */
     dagi_sim_time since;       /* running > 0: from when on */
 } dagi_sim_device;
@@ -367,8 +368,9 @@ void dagi_sim_queues_forget(struct dagi_sim *s, dagi_sim_device *d, const dagi_s
 dagi_sim_copy *dagi_sim_fill(struct dagi_sim *s, dagi_sim_device *d, dag_value *v, int content);
 /* The host gets its content, if it lacks it, when the ticket has passed. */
 dagi_ticket dagi_sim_save(struct dagi_sim *s, dag_value *v);
-/* A task writes it: in that space, 0 = on the host, it is valid and nowhere else, when the ticket has passed. */
-void dagi_sim_written(dag_value *v, int space, dagi_ticket when);
+/* A task writes it: in that space, 0 = on the host, it is valid and nowhere else, when the ticket has passed, which is
+ * expected then. */
+void dagi_sim_written(dag_value *v, int space, dagi_ticket when, dagi_sim_time due);
 /* The copy has a user less. */
 void dagi_sim_let_go(dagi_sim_copy *y);
 /* The value ends. */
@@ -377,6 +379,8 @@ void dagi_sim_copies_forget(dag_value *v);
 dagi_sim_time dagi_sim_cross(struct dagi_sim *s, const dagi_sim_device *d, int back, const dagi_sim_op *op);
 /* Seconds to bring the inputs of a task to a space. */
 double dagi_sim_moving(const struct dagi_sim *s, struct dag_task *t, int space);
+/* How long it takes until devices will have made them all, as expected. */
+dagi_sim_time dagi_sim_coming(const struct dagi_sim *s, struct dag_task *t);
 static inline dagi_copies *dagi_sim_copies(const dag_value *v)
 {
     return atomic_load_explicit(&((const dagi_value *)(const void *)v)->copies, memory_order_relaxed);

@@ -15,6 +15,8 @@ typedef struct toy {
     int home;
     bool flat;          /* all of one priority */
     int named[MOST];
+    int gate[MOST], opens[MOST], keys[MOST]; /* of all tasks of an element */
+    int64_t slow;       /* on a core, of element 1; 0 = as others */
 } toy;
 
 static int64_t bytes(const void *arg, int x)
@@ -28,17 +30,23 @@ static bool stays(const void *arg, int x)
     return x >= ((const toy *)arg)->results;
 }
 
+static int keys(const void *arg, int gate)
+{
+    return ((const toy *)arg)->keys[gate];
+}
+
 static bool task(const void *arg, int x, int step, dagi_node_task *out)
 {
     const toy *t = arg;
     *out = (dagi_node_task){.source = {t->source[x][0], t->source[x][1]}, .priority = t->flat ? 0 : 100 - x, .named = t->named[x], .home = t->home,
-                            .core = t->core, .alone = t->alone, .filled = t->filled};
+                            .core = t->slow > 0 && x == 1 ? t->slow : t->core, .alone = t->alone, .filled = t->filled,
+                            .gate = t->gate[x], .opens = {t->opens[x], 0}};
     return step < t->steps[x];
 }
 
 static dagi_node_run play(const dagi_node *node, const toy *t)
 {
-    const dagi_node_graph g = {t, t->elements, bytes, stays, task};
+    const dagi_node_graph g = {t, t->elements, MOST, keys, bytes, stays, task};
     return dagi_node_play(node, &g);
 }
 
@@ -197,6 +205,51 @@ START_TEST(a_task_goes_where_it_ends_first)
 }
 END_TEST
 
+START_TEST(a_gate_opens_when_all_have_run)
+{
+    toy t = three(DAGI_NODE_HOST);
+    dagi_node four = node(4, 0);
+    t.opens[0] = t.gate[2] = 1;
+    t.keys[0] = 2;
+    near(play(&four, &t).seconds, 2 + 2);
+    t.keys[0] = 1;
+    near(play(&four, &t).seconds, 1 + 2);
+    /* On a device, too, it is not the issue that counts, as for readers, but the end. */
+    t.home = 0;
+    dagi_node n = node(2, 1);
+    t.keys[0] = 2;
+    t.results = 0;
+    t.elements = 3;
+    t.steps[0] = 2;
+    t.steps[1] = 0;
+    t.steps[2] = 1;
+    n.in = 1e12;
+    n.latency = 0;
+    near(play(&n, &t).seconds, 2 + 1 + 2e-10);
+    t.keys[0] = 3; /* never */
+    ck_assert_int_eq(play(&n, &t).tasks, 2);
+}
+END_TEST
+
+/* What a device has been told to make, and has not made, is not there for a core either. */
+START_TEST(who_waits_for_a_device_may_as_well_run_there)
+{
+    toy t = three(DAGI_NODE_ANY);
+    dagi_node n = node(2, 1);
+    n.in = n.out = 1e12;
+    n.latency = 0;
+    t.elements = 2;
+    t.steps[0] = 4;
+    t.steps[1] = 1;
+    t.source[1][0] = 0;
+    t.core = 20 * SECOND;
+    t.slow = 3 * SECOND; /* less than the four before it, and more than it takes behind them */
+    ck_assert_int_eq(play(&n, &t).device_tasks, 5);
+    t.slow = SECOND / 2;
+    ck_assert_int_eq(play(&n, &t).device_tasks, 4);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("node_model");
@@ -210,6 +263,8 @@ int main(void)
     tcase_add_test(c, kernels_fill_a_device_together);
     tcase_add_test(c, memory_that_is_short_is_shared);
     tcase_add_test(c, a_task_goes_where_it_ends_first);
+    tcase_add_test(c, a_gate_opens_when_all_have_run);
+    tcase_add_test(c, who_waits_for_a_device_may_as_well_run_there);
     suite_add_tcase(suite, c);
     return run_suite(suite);
 }

@@ -8,7 +8,7 @@ dag_add_unit_test(test_tile
 
 dag_add_unit_test(test_node_model
     SOURCES test_node_model.c "${la}/node_model.c" "${la}/node_queues.c" "${la}/node_choice.c"
-    LIBS m
+    LIBS dag m
     LABELS asan)
 
 dag_add_unit_test(test_grid

@@ -97,7 +97,7 @@ static dag_value *survivor(void)
 {
     dag_value *v = new_value();
     fill(device(0), v);
-    dagi_copies_written(dagi_tasks(ctx)->devices, v, 1, (dagi_ticket){NULL, 0});
+    dagi_copies_written(dagi_tasks(ctx)->devices, v, 1, (dagi_ticket){NULL, 0}, 0);
     fill(device(1), v);
     atomic_store(&device(0)->lost, 1);
     return v;
@@ -161,7 +161,7 @@ START_TEST(an_eviction_copies_without_the_lock_of_all_values)
     watched = *below;
     watched.copy_out = watched_copy_out;
     d->backend = &watched;
-    dagi_copies_written(dagi_tasks(ctx)->devices, v, d->space, (dagi_ticket){NULL, 0});
+    dagi_copies_written(dagi_tasks(ctx)->devices, v, d->space, (dagi_ticket){NULL, 0}, 0);
     dagi_memory_unpin(d->memory, block);
     ((double *)block->at)[0] = 17; /* by a kernel */
     ck_assert_int_eq(dagi_transfer_evict(d, block, &result), 1);
@@ -379,7 +379,7 @@ START_TEST(links_learn_from_transfers)
     ck_assert_int_eq(dagi_transfer_fill(d, new_value(), block_on(d), 0), DAGI_OK);
     look(d, &d->in, 4, 0); /* two of the same size */
     ck_assert_double_eq_tol(link_time(0, 1), 2, 0.1);
-    dagi_copies_written(dagi_tasks(ctx)->devices, v, 1, (dagi_ticket){NULL, 0});
+    dagi_copies_written(dagi_tasks(ctx)->devices, v, 1, (dagi_ticket){NULL, 0}, 0);
     ck_assert_int_eq(dagi_transfer_save(d, v, &when), DAGI_OK);
     look(d, &d->out, 3, 0);
     ck_assert_double_eq_tol(link_time(1, 0), 3, 0.1);
