@@ -112,6 +112,8 @@ int dagi_sim_issue(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job)
     }
     job->stage = 1;
     d->issued++;
+    d->nahead++;
+    d->ahead += job->estimate;
     if (launch(s, d, job) != 0) {
         dagi_sim_job_forget(s, d->rank, job);
         return 0; /* it does not wait any more */
