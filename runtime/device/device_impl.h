@@ -21,6 +21,7 @@
 enum {
     DAGI_EXEC_LANES = 16,   /* queues for kernels of one device, at most; the first is urgent */
     DAGI_WINDOW = 64,       /* tasks of one device issued and not retired */
+    DAGI_AHEAD = 20000000,  /* nanoseconds of kernels issued, from which on urgent tasks are not to wait for more */
     DAGI_SLIPS_MANY = 4096, /* tasks not issued from which on no further instances are started */
     DAGI_INFO_SLOTS = 256,  /* ints of one device for what kernels report */
     DAGI_TRIES = 3,         /* of what was refused */
@@ -136,7 +137,8 @@ struct dagi_device_jobs {
     dagi_job_list issued[DAGI_EXEC_LANES];
     dagi_job *finishing; /* their kernels have passed, transfers have not */
     int nissued, turn;
-    int64_t due; /* nanoseconds, the part of the backlog that is issued */
+    int nahead;      /* jobs in `issued` */
+    int64_t ahead;   /* and the sum of their estimates, nanoseconds */
     int passed; /* 1 + how often others have gone before the first of the queue; 0: nothing was ever evicted */
 };
 

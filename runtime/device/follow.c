@@ -12,8 +12,7 @@ void dagi_commit(struct dagi_worker *w, dagi_job *job)
 {
     dagi_device *d = job->device;
     dag_value **flow = dag_task_flows(job->task);
-    d->jobs.due += job->estimate;
-    uint64_t due = job->issued_at + (uint64_t)d->jobs.due;
+    uint64_t due = job->issued_at + (uint64_t)(d->jobs.ahead + job->estimate);
     for (int f = 0; f < job->ndata; f++) {
         dagi_job_flow *j = &job->flow[f];
         if (j->use == DAGI_FLOW_UPDATE || j->use == DAGI_FLOW_REPLACE) {

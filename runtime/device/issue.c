@@ -273,6 +273,8 @@ static void enlist(dagi_job *job)
     *(list->first ? &list->last->next : &list->first) = job;
     list->last = job;
     d->jobs.nissued++;
+    d->jobs.nahead++;
+    d->jobs.ahead += job->estimate;
     atomic_fetch_sub_explicit(&d->load.unissued, 1, memory_order_relaxed);
 }
 

@@ -85,11 +85,19 @@ static void lose(struct dagi_worker *w, dagi_device *d)
 
 /* ---- a round -------------------------------------------------------------------------------- */
 
+/* What is issued keeps its order, so a task of higher priority that becomes ready next would wait for all of it: the
+ * next panel's column for a whole update. One for each queue but the urgent one, and some time, has to be there; a
+ * manager that runs tasks of its own may be away for longer than that. */
+static int is_far_ahead(const dagi_device *d)
+{
+    return dagi_tasks(d->all->ctx)->nworkers > 1 && d->jobs.nahead >= d->all->lanes - 1 && d->jobs.ahead >= DAGI_AHEAD;
+}
+
 static int room_to_issue(const dagi_device *d)
 {
     enum { TICKETS = 2 * DAG_MAX_FLOWS + 8 };
     _Static_assert((int)TICKETS <= DAGI_LANE_SLOTS / 2, "cores' share is the other half");
-    if (d->jobs.nissued >= DAGI_WINDOW || dagi_lane_room(&d->in) < TICKETS ||
+    if (d->jobs.nissued >= DAGI_WINDOW || is_far_ahead(d) || dagi_lane_room(&d->in) < TICKETS ||
         dagi_lane_room(&d->out) < TICKETS)
         return 0;
     for (int i = 0, lanes = d->all->lanes; i < lanes; i++) {

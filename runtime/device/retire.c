@@ -163,7 +163,6 @@ static void retired(struct dagi_worker *w, dagi_job *job)
     else
         dagi_task_retire(w, job);
     atomic_fetch_sub_explicit(&d->load.backlog, job->estimate, memory_order_relaxed);
-    d->jobs.due -= job->estimate;
     dagi_count(&d->counts.tasks, 1);
     atomic_store_explicit(&d->counts.flops,
                           atomic_load_explicit(&d->counts.flops, memory_order_relaxed) + job->flops,
@@ -248,6 +247,16 @@ static int finish(struct dagi_worker *w, dagi_device *d, dagi_result *result)
     return events;
 }
 
+/* The kernels of the first job in a lane have ended. */
+static dagi_job *take_first(dagi_device *d, dagi_job_list *list)
+{
+    dagi_job *job = list->first;
+    list->first = job->next;
+    d->jobs.nahead--;
+    d->jobs.ahead -= job->estimate;
+    return job;
+}
+
 int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result)
 {
     int events = dagi_lane_poll(&d->in, result) + dagi_lane_poll(&d->out, result);
@@ -261,8 +270,7 @@ int dagi_retire_round(struct dagi_worker *w, dagi_device *d, dagi_result *result
         int passed = dagi_lane_poll(&d->exec[i], result);
         events += passed;
         while (list->first && dagi_ticket_passed(list->first->done)) {
-            dagi_job *job = list->first;
-            list->first = job->next;
+            dagi_job *job = take_first(d, list);
             job->next = NULL;
             *end = job;
             end = &job->next;
@@ -281,8 +289,7 @@ void dagi_retire_all(struct dagi_worker *w, dagi_device *d)
     dagi_result ignored = DAGI_OK;
     for (int i = 0; i < d->all->lanes; i++) {
         while (d->jobs.issued[i].first) {
-            dagi_job *job = d->jobs.issued[i].first;
-            d->jobs.issued[i].first = job->next;
+            dagi_job *job = take_first(d, &d->jobs.issued[i]);
             job->next = d->jobs.finishing;
             d->jobs.finishing = job;
         }

@@ -12,8 +12,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Jobs that a device has issued at most, as DAGI_WINDOW of device/. */
+/* Jobs that a device has issued at most, and time of kernels from which on it waits, as DAGI_WINDOW and DAGI_AHEAD of
+ * device/. */
 enum { WINDOW = 64 };
+static const dagi_sim_time ahead = DAGI_SIM_SECOND / 50;
 
 /* ---- start and end -------------------------------------------------------------------------- */
 
@@ -312,6 +314,12 @@ static int fetch_all(struct dagi_sim *s, int rank)
     return some;
 }
 
+/* As is_far_ahead() of device/ has it. */
+static int may_issue(const struct dagi_sim *s, const dagi_sim_device *d)
+{
+    return d->issued < WINDOW && (s->workers == 1 || d->nahead < s->devices.lanes - 1 || d->ahead < ahead);
+}
+
 int dagi_sim_manage(struct dagi_sim *s, int rank)
 {
     dagi_sim_crew *crew = &s->devices.crew[rank];
@@ -319,7 +327,7 @@ int dagi_sim_manage(struct dagi_sim *s, int rank)
     crew->managed = crew->work > 0 && (stays || s->rank[rank].idle > 0);
     for (int i = 0; i < crew->count && crew->managed && !s->failed; i++) {
         dagi_sim_device *d = &crew->device[i];
-        while (d->waiting.count > 0 && d->issued < WINDOW) {
+        while (d->waiting.count > 0 && may_issue(s, d)) {
             dagi_ready_entry first = dagi_ready_heap_pop(&d->waiting);
             if (dagi_sim_issue(s, d, first.what) != 0) {
                 if (dagi_ready_heap_push(&d->waiting, first) != 0)
@@ -359,6 +367,8 @@ void dagi_sim_job_ran(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job)
     if (job) {
         dagi_sim_uses_end(job);
         job->stage = 2;
+        d->nahead--;
+        d->ahead -= job->estimate;
         job->next = d->finishing;
         d->finishing = job;
     }
@@ -380,7 +390,6 @@ void dagi_sim_job_over(struct dagi_sim *s, int rank, dagi_sim_job *job)
     int released = !job->late;
     d->issued--;
     d->backlog -= job->estimate;
-    d->due -= job->estimate;
     crew->work--;
     s->devices.tasks++;
     free(job);
@@ -394,7 +403,8 @@ void dagi_sim_job_forget(struct dagi_sim *s, int rank, dagi_sim_job *job)
     dagi_sim_crew *crew = &s->devices.crew[rank];
     dagi_sim_device *d = &crew->device[job->device];
     d->issued -= job->stage > 0;
-    d->due -= job->stage > 0 ? job->estimate : 0;
+    d->nahead -= job->stage == 1;
+    d->ahead -= job->stage == 1 ? job->estimate : 0;
     dagi_sim_uses_end(job);
     d->backlog -= job->estimate;
     crew->work--;

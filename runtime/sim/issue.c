@@ -71,7 +71,7 @@ static int launch(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job)
         return 1;
     for (uint32_t m = writes; m; m &= m - 1)
         if (dag_task_flows(t)[__builtin_ctz(m)])
-            dagi_sim_written(dag_task_flows(t)[__builtin_ctz(m)], d->space, done, s->now + d->due);
+            dagi_sim_written(dag_task_flows(t)[__builtin_ctz(m)], d->space, done, s->now + d->ahead);
     return 0;
 }
 
@@ -112,7 +112,8 @@ int dagi_sim_issue(struct dagi_sim *s, dagi_sim_device *d, dagi_sim_job *job)
     }
     job->stage = 1;
     d->issued++;
-    d->due += job->estimate;
+    d->nahead++;
+    d->ahead += job->estimate;
     if (launch(s, d, job) != 0) {
         dagi_sim_job_forget(s, d->rank, job);
         return 0; /* it does not wait any more */

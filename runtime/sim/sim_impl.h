@@ -165,11 +165,12 @@ typedef struct dagi_sim_device {
     dagi_sim_queue queue[DAGI_SIM_QUEUES];
     dagi_sim_job *finishing;         /* those whose results are on their way to the host */
     int32_t issued, running, turn;
+    int32_t nahead;            /* jobs that are issued and have not run */
+    dagi_sim_time ahead;       /* and the sum of their estimates */
     int32_t rank, link, space; /* whose it is; in dagi_sim.devices.link; among copies */
     int64_t bytes;             /* that copies take */
     dagi_sim_copy *oldest, *newest;
     dagi_sim_time backlog;     /* of jobs that are not over */
-    dagi_sim_time due;         /* of those of them that are issued */
     dagi_sim_time busy_until;  /* with what fills it */
     dagi_sim_time since;       /* running > 0: from when on */
 } dagi_sim_device;

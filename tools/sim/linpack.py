@@ -41,6 +41,8 @@ device_kernel = gemm d 64:20 192:60 576:72 1200:74
 device_kernel = trsm d 64:4 192:20 576:45
 device_kernel = move * 32:2 576:20
 """
+# A C1060 runs one kernel at a time: beside the urgent queue one is enough for it, and another whose operands come.
+STREAMS = "3"
 NETWORK = "50us 0.236GB/s"
 PEAK = 16 * (42.72 + 78)
 THEIRS = {90000: (48, 54, 62)}
@@ -55,7 +57,7 @@ def play(programs, work, order, workers, network, depth=1, eager="4k"):
                "--n", str(order), "--nb", "576", "--grid", "4x4", "--depth", str(depth), "--threshold", "-1", "--detail",
                "--progress", "0", "--json", out]
     done = subprocess.run(command, capture_output=True, text=True, timeout=3600, check=False,
-                          env=os.environ | {"DAG_EAGER_BYTES": eager})
+                          env=os.environ | {"DAG_EAGER_BYTES": eager, "DAG_DEVICE_STREAMS": STREAMS})
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
     with open(out, encoding="utf-8") as file:

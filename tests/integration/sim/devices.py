@@ -140,6 +140,21 @@ def check_sweep(driver, auto, fixed):
     expect(auto["core_share"] and all(c["best"] == best["share"] for c in auto["core_share"]), f"{driver}: {auto['core_share']}")
 
 
+def ahead():
+    """Of long tasks few are issued ahead: a panel that is factored ahead waits for its own block column, not for all."""
+    machine = """ranks = 1\nworkers = 3\ndevices = 1\ndevice_links = 1\ndevice_streams = 1\ndevice_memory = 8G
+kernel = gemm * 32:1\nkernel = getrf_column * 16:0.05\ndevice_kernel = gemm * 32:2\ndevice_kernel = trsm * 32:2\n"""
+    seconds = []
+    with tempfile.TemporaryDirectory() as work:
+        out = os.path.join(work, "out")
+        for depth in "0", "1":
+            run("dag_hpl", "--n", "3072", "--nb", "128", "--grid", "2x2", "--depth", depth, "--threshold", "-1",
+                "--progress", "0", machine=machine, out=out, core_share=0, device_streams=2)
+            with open(out, encoding="utf-8") as file:
+                seconds.append(json.loads(file.read())["time_s"])
+    expect(seconds[0] > 1.2 * seconds[1], f"a panel ahead gains {seconds[0] / seconds[1]:.3f} where tasks are long")
+
+
 def nothing():
     """Without devices there is nothing to share."""
     done = subprocess.run([os.path.join(sys.argv[1], "dag_hpl"), "--n", "20", "--gpus", "0", "--sweep-share"],
@@ -152,6 +167,7 @@ cholesky()
 product()
 others()
 shares()
+ahead()
 nothing()
 for fault in faults:
     print(fault)
