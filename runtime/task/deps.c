@@ -180,7 +180,8 @@ HOT int enter(const struct arrival *a, struct dag_task *t)
 }
 
 /* The task that was about to be made cannot be; `problem` NULL: that is reported. */
-static __attribute__((noinline)) struct dag_task *unmake(const struct arrival *a, struct dag_task *t, const char *problem)
+static __attribute__((noinline)) struct dag_task *unmake(const struct arrival *a, struct dag_task *t,
+                                                        const char *problem)
 {
     dagi_task_free(a->w, t, a->info->memory_class);
     if (problem)
