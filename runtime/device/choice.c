@@ -26,22 +26,27 @@ enum {
 
 void dagi_series_add(dagi_series *s, double x)
 {
+    int at = s->count; /* the place in the order that becomes free: behind the largest, or the oldest's */
+    if (s->count < DAGI_SAMPLES) {
+        s->count++;
+    } else {
+        at = 0;
+        while (s->sorted[at] < s->last[s->next])
+            at++;
+    }
+    for (; at > 0 && s->sorted[at - 1] > x; at--)
+        s->sorted[at] = s->sorted[at - 1];
+    for (; at + 1 < s->count && s->sorted[at + 1] < x; at++)
+        s->sorted[at] = s->sorted[at + 1];
+    s->sorted[at] = x;
     s->last[s->next] = x;
     s->next = (s->next + 1) % DAGI_SAMPLES;
-    s->count += s->count < DAGI_SAMPLES;
 }
 
 /* count > 0 */
 static double median(const dagi_series *s)
 {
-    double sorted[DAGI_SAMPLES];
-    for (int i = 0; i < s->count; i++) {
-        int j = i;
-        for (; j > 0 && sorted[j - 1] > s->last[i]; j--)
-            sorted[j] = sorted[j - 1];
-        sorted[j] = s->last[i];
-    }
-    return sorted[s->count / 2];
+    return s->sorted[s->count / 2];
 }
 
 static double get(const _Atomic double *x)

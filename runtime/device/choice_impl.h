@@ -15,10 +15,11 @@ enum {
     DAGI_CLASS_LISTS = 256 /* a power of two */
 };
 
-/* The last of a series of numbers. */
+/* The last of a series of numbers, none of them a NaN. sorted[0 ... count) are those of last[0 ... count), least
+ * first: each task adds one and asks for the median, so these are kept in order, not sorted each time. */
 typedef struct dagi_series {
-    double last[DAGI_SAMPLES];
-    int count, next;
+    double last[DAGI_SAMPLES], sorted[DAGI_SAMPLES];
+    int count, next; /* next: where the oldest is once there are DAGI_SAMPLES */
 } dagi_series;
 
 void dagi_series_add(dagi_series *s, double x);

@@ -22,40 +22,58 @@ static int grow_edges(dagi_completion *c, size_t bytes)
     return 0;
 }
 
-/* 1 when the target of an edge runs on this rank. A visit for LOCAL may name others as well: only
+/* 1 when the target of an edge runs on this rank, of several. A visit for LOCAL may name others as well: only
  * ranges with a closed form are cut down to the own part by the generated code. */
 static bool is_local(const dagi_completion *c, const dag_class *target, const int32_t *params)
 {
-    const dag_context *ctx = c->pool->ctx;
-    if (ctx->size == 1)
-        return true;
     int32_t locals[DAG_MAX_LOCALS];
     for (int i = 0; i < target->nparams; i++)
         locals[i] = params[i];
     /* outside of the space: reported when the producer named its ranks */
     return target->locals(c->pool->globals, locals)
-           && target->rank(c->pool->globals, locals) == ctx->rank;
+           && target->rank(c->pool->globals, locals) == c->pool->ctx->rank;
 }
 
+/* Bytes of a named successor with so many parameters. */
+static inline size_t named_bytes(size_t nparams)
+{
+    return (sizeof(dagi_named) + nparams * sizeof(int32_t) + 7) & ~(size_t)7;
+}
+
+/* There is room for it. */
+static inline void name_here(dagi_completion *c, const dag_edge *edge, const int32_t *params, size_t bytes)
+{
+    struct dagi_runner *r = dagi_runner(c->w);
+    dagi_named *n = (dagi_named *)(void *)(r->edges + r->edges_used);
+    r->edges_used += bytes;
+    n->edge = edge;
+    n->size = (int32_t)bytes;
+    dagi_copy_few(n->params, params, edge->target->nparams);
+    if (edge->source_flow < c->ndata && edge->target_flow < edge->target->ndata)
+        c->refs[edge->source_flow]++;
+}
+
+/* The target may be on another rank, or the buffer is full. */
+static __attribute__((noinline)) void name_slowly(dagi_completion *c, const dag_edge *edge, const int32_t *params)
+{
+    const struct dagi_runner *r = dagi_runner(c->w);
+    size_t bytes = named_bytes(edge->target->nparams);
+    if (c->pool->ctx->size > 1 && !is_local(c, edge->target, params))
+        return;
+    if (r->edges_used + bytes <= r->edges_capacity || grow_edges(c, bytes) == 0)
+        name_here(c, edge, params, bytes);
+}
+
+/* Has nothing to save where there is one rank: what it calls it calls last. */
 void dagi_name_local(dag_visit *v, const dag_edge *edge, const int32_t *params)
 {
     dagi_completion *c = (dagi_completion *)(void *)v;
-    struct dagi_worker *w = c->w;
-    int nparams = edge->target->nparams;
-    if (!is_local(c, edge->target, params))
-        return;
-    size_t bytes = (sizeof(dagi_named) + (size_t)nparams * sizeof *params + 7) & ~(size_t)7;
-    if (DAGI_UNLIKELY(dagi_runner(w)->edges_used + bytes > dagi_runner(w)->edges_capacity) &&
-        grow_edges(c, bytes) != 0)
-        return;
-    dagi_named *n = (dagi_named *)(void *)(dagi_runner(w)->edges + dagi_runner(w)->edges_used);
-    dagi_runner(w)->edges_used += bytes;
-    n->edge = edge;
-    n->size = (int32_t)bytes;
-    for (int i = 0; i < nparams; i++)
-        n->params[i] = params[i];
-    if (edge->source_flow < c->ndata && edge->target_flow < edge->target->ndata)
-        c->refs[edge->source_flow]++;
+    const struct dagi_runner *r = dagi_runner(c->w);
+    size_t bytes = named_bytes(edge->target->nparams);
+    if (DAGI_UNLIKELY(c->pool->ctx->size > 1) || DAGI_UNLIKELY(r->edges_used + bytes > r->edges_capacity))
+        name_slowly(c, edge, params);
+    else
+        name_here(c, edge, params, bytes);
 }
 
 void dagi_name_rank(dag_visit *v, const dag_edge *edge, const int32_t *params)

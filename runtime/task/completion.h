@@ -23,6 +23,15 @@
 #define DAGI_OPAQUE(x) __asm__("" : "+r"(x))
 #define DAGI_HOT static inline __attribute__((always_inline))
 
+/* Parameters and locals are few: no instructions that copy many at once, which first ask how many there are. */
+DAGI_HOT void dagi_copy_few(int32_t *to, const int32_t *from, int count)
+{
+    for (; count > 0; count--) {
+        *to++ = *from++;
+        DAGI_OPAQUE(to);
+    }
+}
+
 /* A named successor on this rank in the buffer of the worker; `size` bytes on is the next. */
 typedef struct dagi_named {
     const dag_edge *edge;
@@ -58,9 +67,8 @@ DAGI_HOT int64_t dagi_priority_of(const dag_taskpool *pool, const dag_class *cls
     return priority > INT64_MAX - step ? INT64_MAX : priority + step;
 }
 
-/* dagi_task_new() with so many locals. */
-DAGI_HOT struct dag_task *dagi_task_make(struct dagi_worker *w, dag_taskpool *pool, dagi_class_info *info,
-                                         const int32_t *locals, int nlocals)
+/* A task without locals, and without a priority, that has no value; NULL: no memory, the pool has failed. */
+DAGI_HOT struct dag_task *dagi_task_begin(struct dagi_worker *w, dag_taskpool *pool, const dagi_class_info *info)
 {
     const dag_class *cls = info->cls;
     struct dag_task *t = dagi_task_alloc(w, info->memory_class);
@@ -74,15 +82,23 @@ DAGI_HOT struct dag_task *dagi_task_make(struct dagi_worker *w, dag_taskpool *po
     t->owner = NULL;
     t->arrived = 0;
     t->pending = 0;
-    t->priority = dagi_priority_of(pool, cls, locals);
     dag_value **flow = dag_task_flows(t);
     for (int f = cls->ndata; f > 0; f--) {
         *flow++ = NULL;
         DAGI_OPAQUE(flow); /* they are few: no instruction that stores strings */
     }
-    int32_t *to = (int32_t *)(void *)flow;
-    for (int i = 0; i < nlocals; i++)
-        to[i] = locals[i];
+    return t;
+}
+
+/* dagi_task_new() with so many locals. */
+DAGI_HOT struct dag_task *dagi_task_make(struct dagi_worker *w, dag_taskpool *pool, dagi_class_info *info,
+                                         const int32_t *locals, int nlocals)
+{
+    struct dag_task *t = dagi_task_begin(w, pool, info);
+    if (DAGI_UNLIKELY(!t))
+        return NULL;
+    dagi_copy_few(dagi_task_locals(t), locals, nlocals);
+    t->priority = dagi_priority_of(pool, info->cls, locals);
     return t;
 }
 

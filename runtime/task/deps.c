@@ -15,6 +15,7 @@
  * lock stays with the worker (`held`) until it needs that of another shard, or the last has been
  * brought: one lock at a time, and between two arrivals only the runtime's own code runs.
  */
+#include "completion.h"
 #include "door.h"
 #include "../base/lock.h"
 
@@ -178,33 +179,38 @@ HOT int enter(const struct arrival *a, struct dag_task *t)
     return 0;
 }
 
+/* The task that was about to be made cannot be; `problem` NULL: that is reported. */
+static __attribute__((noinline)) struct dag_task *unmake(const struct arrival *a, struct dag_task *t,
+                                                        const char *problem)
+{
+    dagi_task_free(a->w, t, a->info->memory_class);
+    if (problem)
+        return refuse(a, problem);
+    dagi_value_release(a->w, a->value);
+    return NULL;
+}
+
 /* First arrival as far as we know: makes the task that waits for all of them. NULL when that is
- * impossible, which is reported. */
+ * impossible, which is reported. Its locals are computed where they stay. */
 static struct dag_task *make(const struct arrival *a)
 {
     const dag_class *cls = a->edge->target;
-    int32_t locals[DAG_MAX_LOCALS];
-    for (int i = 0; i < cls->nparams; i++)
-        locals[i] = a->params[i];
-    if (DAGI_UNLIKELY(!cls->locals(a->pool->globals, locals)))
-        return refuse(a, "which does not exist: its parameters are outside of the class's space");
-    int64_t n = cls->inputs ? cls->inputs(a->pool->globals, locals) : 0;
-    if (DAGI_UNLIKELY(n < a->tasks)) {
-        if (n == 0)
-            return refuse(a, "which waits for no input");
-        if (n > 0)
-            return refuse(a, "which waits for fewer");
-        dagi_value_release(a->w, a->value); /* inputs() has reported */
-        return NULL;
-    }
-    struct dag_task *t = dagi_task_new(a->w, a->pool, a->info, locals);
-    if (!t) {
+    struct dag_task *t = dagi_task_begin(a->w, a->pool, a->info);
+    if (DAGI_UNLIKELY(!t)) {
         dagi_value_release(a->w, a->value);
         return NULL;
     }
+    int32_t *locals = dagi_task_locals(t);
+    dagi_copy_few(locals, a->params, cls->nparams);
+    if (DAGI_UNLIKELY(!cls->locals(a->pool->globals, locals)))
+        return unmake(a, t, "which does not exist: its parameters are outside of the class's space");
+    int64_t n = cls->inputs ? cls->inputs(a->pool->globals, locals) : 0;
+    if (DAGI_UNLIKELY(n < a->tasks)) /* where it is less than 0 inputs() has reported */
+        return unmake(a, t, n == 0 ? "which waits for no input" : n > 0 ? "which waits for fewer" : NULL);
     /* A task of another rank waits there. */
     assert(a->pool->ctx->size == 1 ||
            cls->rank(a->pool->globals, locals) == a->pool->ctx->rank);
+    t->priority = dagi_priority_of(a->pool, cls, locals);
     t->pending = n;
     return t;
 }
