@@ -96,3 +96,4 @@ within() { # MIB RANKS ROUTINE N NB
 within 640 1024 cholesky 4096 128
 # Few ranks: here the tiles, 512 MiB of them, would be most of it.
 within 128 16 cholesky 8192 512
+within 96 4 lu 4096 512 # with pivots 43 MiB: bodies look at none of what a value holds
