@@ -106,8 +106,12 @@ static inline la_moves *la_moves_behind(void *T, int nb, size_t item)
     return (la_moves *)(void *)((char *)T + la_moves_offset(nb, item));
 }
 
-static inline la_moves la_moves_kept(const void *T, int nb, size_t item)
+/* Those of `count` rows from `top` on. Where kernels are modelled all values may lie at one address, so what is there may
+ * be another's. */
+static inline la_moves la_moves_kept(const void *T, int64_t top, int count, int nb, size_t item)
 {
+    if (dag_kernels_modelled())
+        return (la_moves){.top = top, .count = count, .nb = nb};
     const union { /* READ flows are const; nothing is written by way of this */
         const void *in;
         char *at;
@@ -428,6 +432,8 @@ static inline int64_t lu_candidate_bytes(int rows, int nb, size_t item)
  * candidates meet does not matter: each process row may combine them in its own. */
 static inline void lu_combine(lu_candidate *best, const lu_candidate *other, int nb, size_t item)
 {
+    if (dag_kernels_modelled())
+        return;
     size_t bytes = (size_t)nb * item;
     if (other->row >= 0 && (best->row < 0 || other->size > best->size ||
                             (other->size == best->size && other->row < best->row))) {
@@ -439,6 +445,12 @@ static inline void lu_combine(lu_candidate *best, const lu_candidate *other, int
         best->diagonal = 1;
         memcpy(lu_row(best, 1, nb, item), lu_row(other, 1, nb, item), bytes);
     }
+}
+
+/* The row of the matrix that has won the search from row `first` on; drawn where kernels are modelled. */
+static inline int64_t lu_chosen(const lu_candidate *best, int64_t first, int64_t rows)
+{
+    return dag_kernels_modelled() ? dag_kernels_pivot(first, rows) : best->row;
 }
 
 /* ---- groups of the diagonal that a solve will want ------------------------------------------- */

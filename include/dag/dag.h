@@ -296,6 +296,13 @@ dag_status dag_cancel(dag_taskpool *pool);
 /** Memory from malloc() that is freed with the pool, such as a view that it names; once for each pool. */
 void dag_taskpool_keep(dag_taskpool *pool, void *memory);
 
+/**
+ * While kernels are modelled (dag_simulated()) no task of the pool decides by what a value holds. So its values need
+ * no memory where ranks really run, under SimGrid; without this only those of pools that name nothing but matrices have
+ * none. Between the constructor and dag_add(), on all ranks; NULL is allowed.
+ */
+void dag_taskpool_unread(dag_taskpool *pool);
+
 /** Free a pool that has ended or was never added; NULL is allowed. */
 void dag_taskpool_free(dag_taskpool *pool);
 

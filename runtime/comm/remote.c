@@ -241,7 +241,7 @@ static int sleep_blocked(dagi_comm *c, struct dagi_worker *w, bool (*stay)(struc
 
 int dagi_comm_blocks(const dag_context *ctx)
 {
-    return ctx->size > 1 && dagi_comm_of(ctx)->engine->ops->wait != NULL;
+    return dagi_comm_of(ctx)->engine->ops->wait != NULL;
 }
 
 char *dagi_comm_nowhere(const dag_context *ctx, size_t *bytes)

@@ -188,6 +188,8 @@ void dagi_data_bind_slot(dagi_pool_data *data, int slot, dag_collection *collect
 dag_collection *dagi_data_slot(const dagi_pool_data *data, int slot); /* NULL = unbound */
 /* The collection of a slot is a matrix, or a view of one; NULL = none that is known to be. */
 void dagi_data_name_matrix(dagi_pool_data *data, int slot, const dag_matrix *matrix);
+/* No task decides by what a value holds while kernels are modelled, though not all collections are matrices. */
+void dagi_data_unread(dagi_pool_data *data);
 const dag_matrix *dagi_data_matrix(const dagi_pool_data *data, int slot);
 /* The collection of a slot is resident (device/resident.h), from here to the pool's end; NULL = it is
  * not. When the pool is added. */

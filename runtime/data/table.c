@@ -63,9 +63,14 @@ dag_collection *dagi_data_slot(const dagi_pool_data *data, int slot)
 void dagi_data_name_matrix(dagi_pool_data *data, int slot, const dag_matrix *matrix)
 {
     data->slot[slot].matrix = matrix;
-    data->matrices = 1;
+    data->unread = 1;
     for (int i = 0; i < data->program->nslots; i++)
-        data->matrices &= data->slot[i].matrix != NULL;
+        data->unread &= data->slot[i].matrix != NULL;
+}
+
+void dagi_data_unread(dagi_pool_data *data)
+{
+    data->unread = 1;
 }
 
 const dag_matrix *dagi_data_matrix(const dagi_pool_data *data, int slot)

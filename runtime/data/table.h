@@ -46,7 +46,8 @@ struct dagi_pool_data {
     struct dagi_data_slot *slot;          /* read-only once the pool runs */
     _Atomic(dagi_put_off *) deferred;     /* latest first; pushed by tasks, taken at the end */
     _Atomic int keeps;                      /* 1: there may be KEPT values */
-    int matrices;                         /* 1: all collections are matrices; read-only once the pool runs */
+    int unread;                           /* 1: no task decides by what a value holds while kernels are modelled: all
+                                             collections are matrices, or the pool says so; read-only once it runs */
     uint64_t nshards; /* a power of two */
     struct dagi_data_shard shard[];
 };

@@ -35,10 +35,10 @@ static void value_init(dagi_value *v, dag_taskpool *pool, uint32_t flags)
 }
 
 /* The flag of a value of so many bytes. Those of pools with nothing but matrices are tiles, or what kernels make of them;
- * what else a program has, as pivots, may decide on what its tasks do. */
+ * what else a program has may decide on what its tasks do, unless it says that it does not: dag_taskpool_unread(). */
 static uint32_t nowhere_of(const dag_taskpool *pool, size_t bytes)
 {
-    return pool->data->matrices && bytes < pool->ctx->nowhere.bytes ? DAGI_VALUE_NOWHERE : 0;
+    return pool->data->unread && bytes < pool->ctx->nowhere.bytes ? DAGI_VALUE_NOWHERE : 0;
 }
 
 dag_value *dagi_value_new(struct dagi_worker *w, dag_taskpool *pool, const dag_shape *shape)

@@ -329,9 +329,6 @@ dag_status dagi_sim_machine_read(dagi_sim_machine *m, const char *path, char *wh
     }
     status = read_text(m, path, file, why, size);
     fclose(file);
-    if (status == DAG_SUCCESS && m->fair && m->network != DAGI_SIM_FLAT && m->network != DAGI_SIM_FAT_TREE)
-        return dagi_refuse(why, size, "machine: %s: share = fair is known for flat networks and fat trees alone",
-                           path);
     return status == DAG_SUCCESS ? check_devices(m, path, why, size) : status;
 }
 

@@ -134,9 +134,9 @@ void dagi_sim_wires_fini(dagi_sim_wires *w);
 /* Bytes leave rank `from` at `now`: when they are at rank `to`. */
 dagi_sim_time dagi_sim_transfer(dagi_sim_wires *w, int64_t from, int64_t to, double bytes,
                                 dagi_sim_time now);
-/* The wires of a way, and of the time that bytes take at an adapter how much they take on each: their number, and
- * how many routers are passed beyond the first. There are `most` places. */
-int dagi_sim_route(const dagi_sim_wires *w, int64_t from, int64_t to, int64_t *link, double *share, int most,
+/* The wires of a way, and of the time that bytes take at an adapter how much they take on each, until the next call: their
+ * number, and how many routers are passed beyond the first. */
+int dagi_sim_route(const dagi_sim_wires *w, int64_t from, int64_t to, const int64_t **link, const double **share,
                    int *hops);
 /* A rank is going to send or receive: what is known of its adapter begins to come from memory. */
 static inline void dagi_sim_wires_fetch(const dagi_sim_wires *w, int64_t rank)

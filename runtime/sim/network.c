@@ -120,17 +120,15 @@ static void find_way(const dagi_sim_wires *w, int64_t from, int64_t to, way *y)
     pass(y, 2 * (b * m->adapters + to % m->ranks % m->adapters) + 1, 1);
 }
 
-int dagi_sim_route(const dagi_sim_wires *w, int64_t from, int64_t to, int64_t *link, double *share, int most,
+int dagi_sim_route(const dagi_sim_wires *w, int64_t from, int64_t to, const int64_t **link, const double **share,
                    int *hops)
 {
     static _Thread_local way y; /* as below */
     find_way(w, from, to, &y);
-    for (int i = 0; i < y.count && i < most; i++) {
-        link[i] = y.link[i];
-        share[i] = y.share[i];
-    }
+    *link = y.link;
+    *share = y.share;
     *hops = y.hops;
-    return y.count < most ? y.count : most;
+    return y.count;
 }
 
 dagi_sim_time dagi_sim_transfer(dagi_sim_wires *w, int64_t from, int64_t to, double bytes,

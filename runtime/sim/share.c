@@ -8,8 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-enum { WIRES = 4 }; /* of a way, at most */
+#include <string.h>
 
 typedef struct flow {
     double left, rate;  /* bytes, and per second */
@@ -18,7 +17,8 @@ typedef struct flow {
     dagi_sim_time after; /* latency: between its end and its arrival */
     uint32_t generation; /* of what is posted for it: it grows, also from one transfer to the next one here */
     int nlinks, begun, fixed;
-    int64_t link[WIRES];
+    int64_t *link;
+    int capacity;      /* of link[], which stays here for the next transfer */
     size_t at; /* in dagi_sim_shares.flow */
     struct flow *spare;
     dagi_sim_event arrives;
@@ -52,16 +52,22 @@ int dagi_sim_shares_init(struct dagi_sim *s)
     return !h->wire || !h->used;
 }
 
+static void free_flow(flow *f)
+{
+    free(f->link);
+    free(f);
+}
+
 void dagi_sim_shares_fini(struct dagi_sim *s)
 {
     struct dagi_sim_shares *h = s->shares;
     if (!h)
         return;
     for (size_t i = 0; i < h->count; i++)
-        free(h->flow[i]);
+        free_flow(h->flow[i]);
     for (flow *f = h->spare, *next; f; f = next) {
         next = f->spare;
-        free(f);
+        free_flow(f);
     }
     free(h->flow);
     free(h->wire);
@@ -84,38 +90,54 @@ static flow *new_flow(struct dagi_sim *s)
         h->capacity = capacity;
     }
     flow *f = h->spare;
-    uint32_t generation = f ? f->generation : 0;
     if (f)
         h->spare = f->spare;
-    else if (!(f = malloc(sizeof *f)))
+    else if (!(f = calloc(1, sizeof *f)))
         return NULL;
-    *f = (flow){.at = h->count, .generation = generation};
+    *f = (flow){.at = h->count, .generation = f->generation, .link = f->link, .capacity = f->capacity};
     h->flow[h->count++] = f;
     return f;
+}
+
+/* The wires of its way, and what each carries. Nonzero = out of memory. */
+static int lay_way(struct dagi_sim *s, flow *f, int from, int to)
+{
+    const dagi_sim_machine *m = &s->machine;
+    const int64_t *link;
+    const double *share;
+    int hops, count = dagi_sim_route(&s->wires, from, to, &link, &share, &hops);
+    if (count > f->capacity) {
+        int64_t *grown = realloc(f->link, (size_t)count * sizeof *grown);
+        if (!grown)
+            return 1;
+        f->link = grown;
+        f->capacity = count;
+    }
+    memcpy(f->link, link, (size_t)count * sizeof *link);
+    for (int i = 0; i < count; i++)
+        s->shares->wire[link[i]].all = m->between.bandwidth / share[i];
+    f->nlinks = count;
+    f->after = m->between.latency + hops * m->hop;
+    return 0;
 }
 
 void dagi_sim_carry(struct dagi_sim *s, int from, int to, double bytes, dagi_sim_time at,
                     const dagi_sim_event *event)
 {
-    const dagi_sim_machine *m = &s->machine;
-    if (!s->shares || dagi_sim_same_node(m, from, to)) {
+    if (!s->shares || dagi_sim_same_node(&s->machine, from, to)) {
         at = dagi_sim_transfer(&s->wires, from, to, bytes, at);
         dagi_sim_post(s, at, (enum dagi_sim_kind)event->kind, to, event->what, event->extra);
         return;
     }
     flow *f = new_flow(s);
-    if (!f) {
+    if (f) {
+        f->left = bytes;
+        f->arrives = *event;
+    }
+    if (!f || lay_way(s, f, from, to) != 0) {
         dagi_sim_short(s);
         return;
     }
-    int hops;
-    double share[WIRES];
-    f->nlinks = dagi_sim_route(&s->wires, from, to, f->link, share, WIRES, &hops);
-    f->left = bytes;
-    f->after = m->between.latency + hops * m->hop;
-    f->arrives = *event;
-    for (int i = 0; i < f->nlinks; i++)
-        s->shares->wire[f->link[i]].all = m->between.bandwidth / share[i];
     dagi_sim_post(s, at, DAGI_SIM_FLOW, from, f, ++f->generation);
 }
 

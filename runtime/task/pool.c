@@ -178,6 +178,12 @@ void dag_taskpool_keep(dag_taskpool *pool, void *memory)
     dagi_pool(pool)->kept = memory;
 }
 
+void dag_taskpool_unread(dag_taskpool *pool)
+{
+    if (pool)
+        dagi_data_unread(pool->data);
+}
+
 void dag_pool_scalar(dag_taskpool *pool, int64_t value)
 {
     pool->hash = mix(pool->hash, (uint64_t)value);

@@ -8,6 +8,12 @@ if(TARGET dag_la AND DAG_HAVE_MPI)
             COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/counts.sh" "${DAG_MPIRUN}"
                 "$<TARGET_FILE:sim_counts>" ${np})
     endforeach()
+    # Pivots of more rows than a tile has elements: bodies rely on nothing that lies in a value.
+    foreach(grid IN ITEMS "4;1" "2;2")
+        string(REPLACE ";" "x" name "${grid}")
+        dag_add_script_test(sim_pivots_${name} LABELS integration ENVIRONMENT DAG_SIMULATE=4
+            COMMAND sim_counts lu 1200 32 ${grid})
+    endforeach()
     dag_add_script_test(sim_hpl_bytes LABELS integration
         COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/hpl_bytes.sh"
             "$<TARGET_FILE:sim_counts>")

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """dag_sim beside SimGrid: the same graphs, kernels and network, played by the one and by the other.
 
-    against_simgrid.py BUILD SIMGRID-BUILD [--ranks 4,16,64] [--tiles 24] [--doc FILE | --network "fat-tree 4 2"]
+    against_simgrid.py BUILD SIMGRID-BUILD [--ranks 4,16,64] [--tiles 24] [--graphs cholesky,lu] [--bandwidths 1]
+                       [--doc FILE | --network "fat-tree 4 2" --line "adapters = 2"]
     against_simgrid.py BUILD --recorded --doc FILE [--most 256]
 
 SIMGRID-BUILD is a build of the preset `simgrid`. --recorded: what SimGrid said is taken from the table in FILE, up to so many
 ranks. dag_sim plays each row twice: transfers follow each other on a wire (share = fifo) or share it (fair). Messages, bytes of data and tasks have to be equal, and
 times near: within 5 % of each other where wires are fast, 10 % where they are not. Ends with 1 where counts
-differ. Prints a table, and writes it to FILE between the lines <!-- simgrid --> and <!-- /simgrid -->.
+differ. Prints a table, and puts its rows into that of FILE, between the lines <!-- simgrid --> and <!-- /simgrid -->.
 """
 
 import argparse
@@ -55,6 +56,12 @@ def result(command, **environment):
 def describe(options, machine, between, share):
     with open(machine, "w", encoding="ascii") as file:
         file.write(MACHINE.format(network=options.network, between=between, share=share))
+        file.writelines(f"{line}\n" for line in options.line)
+
+
+def order_of(options, ranks):
+    """24 x 24 tiles are too few for 1,024 ranks."""
+    return (options.tiles if ranks < 1024 else max(options.tiles, 32)) * NB
 
 
 def recorded(options, _machine):
@@ -67,7 +74,7 @@ def recorded(options, _machine):
         if "SimGrid, s" in cells:
             column = cells.index("SimGrid, s")
         if column and cells[1].isdigit() and int(cells[1]) <= options.most:
-            order = 4096 if int(cells[1]) == 1024 else options.tiles * NB
+            order = order_of(options, int(cells[1]))
             counts = tuple(int(re.findall(r"\d+", cell)[-1]) for cell in cells[3:5]) # its own, where they differ
             yield cells[0], int(cells[1]), cells[2], order, counts, float(cells[column])
 
@@ -76,8 +83,10 @@ def run_simgrid(options, machine):
     for network, between in NETWORKS:
         for ranks in options.ranks:
             for name, routine in ROUTINES:
+                if routine not in options.graphs or network.split()[0] not in options.bandwidths:
+                    continue
                 describe(options, machine, between, "fifo")
-                order = options.tiles * NB
+                order = order_of(options, ranks)
                 counts, other = result([os.path.join(HERE, "..", "simulate"), "-np", str(ranks), "--machine",
                                         machine, os.path.join(options.simgrid, "bin/sim_counts"), routine,
                                         str(order), str(NB)])
@@ -106,6 +115,19 @@ def table(found):
     return "\n".join(out)
 
 
+def key_of(line):
+    """The place of a row in the table of the page."""
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    return [network for network, _ in NETWORKS].index(cells[0]), int(cells[1]), [name for name, _ in ROUTINES].index(cells[2])
+
+
+def merged(text, old):
+    """Rows of `text` in place of the same ones of a table; the others stay."""
+    new, before = text.splitlines(), [line for line in old.splitlines() if re.match(r"\| [0-9.]+ GB/s \| \d", line)]
+    kept = {key_of(line): line for line in before} | {key_of(line): line for line in new[2:]}
+    return "\n".join(new[:2] + [kept[key] for key in sorted(kept)])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
@@ -114,12 +136,15 @@ def main():
     parser.add_argument("--most", type=int, default=1024)
     parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[4, 16, 64])
     parser.add_argument("--tiles", type=int, default=24)
+    parser.add_argument("--graphs", type=lambda text: text.split(","), default=[routine for _, routine in ROUTINES])
+    parser.add_argument("--bandwidths", type=lambda text: text.split(","), default=[name.split()[0] for name, _ in NETWORKS])
     parser.add_argument("--network", default="flat")
+    parser.add_argument("--line", action="append", default=[], help="another line of the description")
     parser.add_argument("--doc")
     options = parser.parse_args()
     if not options.recorded and not options.simgrid or options.recorded and not options.doc:
         parser.error("give a build of the preset simgrid, or --recorded and --doc FILE with its table")
-    if options.doc and options.network != "flat":
+    if options.doc and (options.network != "flat" or options.line):
         parser.error("the table in the page is of flat networks")
     with tempfile.TemporaryDirectory() as work:
         found = list(rows(options, os.path.join(work, "machine")))
@@ -128,10 +153,10 @@ def main():
     if options.doc:
         with open(options.doc, encoding="utf-8") as file:
             before, rest = file.read().split("<!-- simgrid -->", 1)
-        after = rest.split("<!-- /simgrid -->", 1)[1]
+        old, after = rest.split("<!-- /simgrid -->", 1)
         with open(options.doc, "w", encoding="utf-8") as file:
             file.write(f"{before}<!-- simgrid -->\nAll times are simulated; n = {options.tiles * NB} in tiles of "
-                       f"{NB}.\n\n{text}\n<!-- /simgrid -->{after}")
+                       f"{NB}, on 1,024 ranks {order_of(options, 1024)}.\n\n{merged(text, old)}\n<!-- /simgrid -->{after}")
     return any(played != counts for _, _, _, played, counts, *_ in found)
 
 

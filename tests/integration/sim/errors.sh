@@ -39,7 +39,6 @@ described "$work/m:2: between: expected latency and bandwidth" "between = 1.5 12
 described "$work/m:2: network: a torus has one to three sides" "network = torus 2x2x2x2"
 described "$work/m:2: kernel: '96:12' is not ORDER:RATE" "kernel = gemm d 128:30 96:12"
 described "$work/m:2: share: expected fair or fifo" "share = some"
-described "share = fair is known for flat networks and fat trees alone" "share = fair" "network = torus 4x4"
 described "$work/m:2: devices: expected a whole number from 0" "devices = some"
 described "machine: $work/m: it has devices, and no line device_link says more" "devices = 4"
 described "machine: $work/m: it has devices, and no line device_kernel says more" "devices = 1" "device_link = 8us 6GB/s"

@@ -51,6 +51,26 @@ if [[ $said != *"missing edge: Join(2)"* || $said == *eadlock* ]]; then
     exit 1
 fi
 
+# Networks of which SimGrid is told each way, and a rank alone: counts are equal, times near.
+near() { # RANKS LINES ROUTINE N NB
+    local ranks=$1
+    printf 'name = near\nshare = fair\nbetween = 5us 1GB/s\nsend = 0us\nreceive = 0us\ntask = 0us\ncopy = 1000000GB/s\n%b' \
+        "kernel = * * 128:40\n$2" >"$work.near"
+    shift 2
+    played=$(DAG_BCAST=binomial DAG_SIMULATE=$ranks DAG_MACHINE=$work.near "$program" "$@")
+    other=$(DAG_BCAST=binomial "$source/tools/simulate" -np "$ranks" --machine "$work.near" "$work/bin/sim_counts" "$@")
+    if [ "${other%,*}" != "${played%,*}" ] ||
+        ! awk -v a="${played##*, }" -v b="${other##*, }" 'BEGIN { exit !(a + 0 > .9 * b && a + 0 < 1.1 * b) }'; then
+        printf '%s, %s ranks, dag_sim:\n%s\nSimGrid:\n%s\n' "$(cat "$work.near")" "$ranks" "$played" "$other"
+        exit 1
+    fi
+}
+near 1 'network = flat\n' cholesky 1024 128
+near 8 'network = torus 4x2\n' lu 1024 128
+near 8 'network = dragonfly 2 2\n' cholesky 2048 128
+near 8 'network = flat\nranks = 4\nadapters = 2\n' cholesky 2048 128
+near 8 'network = fat-tree 2 4\nranks = 2\nadapters = 2\n' product 1024 128
+
 # What a job takes at most, in MiB, without the addresses that lead nowhere: these count, and are one MiB.
 measured='import resource, subprocess, sys
 done = subprocess.run(sys.argv[2:], stdout=subprocess.PIPE, text=True)
@@ -76,3 +96,4 @@ within() { # MIB RANKS ROUTINE N NB
 within 640 1024 cholesky 4096 128
 # Few ranks: here the tiles, 512 MiB of them, would be most of it.
 within 128 16 cholesky 8192 512
+within 96 4 lu 4096 512 # with pivots 43 MiB: bodies look at none of what a value holds
