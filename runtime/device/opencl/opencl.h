@@ -22,7 +22,7 @@
 
 enum { DAGI_OPENCL_DEVICES = 64, DAGI_OPENCL_TEXTS = 32 };
 
-/* Kernels of kernels/opencl/tile.cl, by number and by name. */
+/* Kernels of kernels/opencl, by number and by name. */
 #define DAGI_OPENCL_KERNELS(X)                                                                     \
     X(PACK, pack) X(GEMM, gemm) X(PACK_TRIANGLE, pack_triangle) X(SOLVE, solve)                    \
     X(FACTOR, factor) X(GEADD, geadd) X(IDENTITY, identity) X(STORE, store)                        \

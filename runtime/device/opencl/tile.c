@@ -1,4 +1,4 @@
-/* Kernels on tiles, whatever the precision: how each is put together from those of tile.cl. */
+/* Kernels on tiles, whatever the precision: how each is put together from those of kernels/opencl. */
 #include "opencl.h"
 
 static size_t pieces(int n, int size)
@@ -75,7 +75,8 @@ static void solve_at_once(dag_device_queue *q, dag_precision precision, dag_side
     int left = side == DAG_LEFT, turned = left ? a->turned : !a->turned, rows = s->vector * s->vectors;
     int order = left ? m : n, others = left ? n : m;
     size_t depth = pieces(order, s->columns) * (size_t)s->columns, panels = pieces(others, rows);
-    cl_mem y = dagi_opencl_room(q, 0, depth * depth * size), x = dagi_opencl_room(q, 1, panels * (size_t)rows * depth * size);
+    cl_mem y = dagi_opencl_room(q, 0, depth * depth * size);
+    cl_mem x = dagi_opencl_room(q, 1, panels * (size_t)rows * depth * size);
     if (!x || !y)
         return;
     dagi_opencl_call c = dagi_opencl_begin(q, precision, OPENCL_PACK_TRIANGLE);
