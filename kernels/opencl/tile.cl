@@ -2,8 +2,8 @@
  * Kernels on tiles for OpenCL devices, one text for s, d, c and z. The back end defines
  *   REAL, CPLX       float or double, and 1 where items are complex: two REALs, real part first
  *   VW, MV, NR       a block of a product: MV vectors of VW rows, NR columns, kept in registers
- *   JB, SLAB, SMALL  columns of a work item of a product, depth of one of a packing, largest triangle of
- *                    the kernels that solve and factor
+ *   JB, SLAB, SMALL  columns of a work item of a product, depth of one of a packing, largest order of a
+ *                    factor of one work item, a multiple of 16
  *
  * Offsets and leading dimensions count items. Matrices are column-major. A product packs its operands
  * first, whatever their form, in panels of MR rows or NR columns, one column or row behind the other, real
@@ -46,6 +46,34 @@ void form_item(cdata A, int ld, int r, int c, int form, int upper, int unit, REA
     }
 }
 
+/* Columns `first` ... `end`-1 of a panel of `width` rows, with so many REALs from row to row and from column to column. */
+void pack_panel(cdata a, long along, long across, int rows, int first, int end, int conj, int width, data t)
+{
+    a += first * across;
+    for (int l = first; l < end; l++, t += width * PARTS, a += across) {
+        if (along == PARTS) /* known distances are loaded in vectors */
+            for (int i = 0; i < rows; i++) {
+                t[i] = a[i * PARTS];
+#if CPLX
+                t[width + i] = conj ? -a[2 * i + 1] : a[2 * i + 1];
+#endif
+            }
+        else
+            for (int i = 0; i < rows; i++) {
+                t[i] = a[i * along];
+#if CPLX
+                t[width + i] = conj ? -a[i * along + 1] : a[i * along + 1];
+#endif
+            }
+        for (int i = rows; i < width; i++) {
+            t[i] = 0;
+#if CPLX
+            t[width + i] = 0;
+#endif
+        }
+    }
+}
+
 /*
  * Packs X, m x k, in panels of `width` rows. X(i, l) is item (i, l) of A, `turned`: item (l, i).
  */
@@ -69,24 +97,8 @@ __kernel void pack(cdata A, long at, int ld, int m, int k, int turned, int form,
             }
         return;
     }
-    cdata a = A + (turned ? (long)first + (long)i0 * ld : (long)i0 + (long)first * ld) * PARTS;
     long along = (turned ? (long)ld : 1) * PARTS, across = (turned ? 1 : (long)ld) * PARTS;
-#if !CPLX
-    if (!turned && rows == width) {
-        for (int l = first; l < end; l++, t += width, a += across)
-            for (int i = 0; i < width; i++)
-                t[i] = a[i];
-        return;
-    }
-#endif
-    for (int l = first; l < end; l++, t += width * PARTS, a += across)
-        for (int i = 0; i < width; i++) {
-            t[i] = i < rows ? a[i * along] : 0;
-#if CPLX
-            REAL im = i < rows ? a[i * along + 1] : 0;
-            t[width + i] = conj ? -im : im;
-#endif
-        }
+    pack_panel(A + i0 * along, along, across, rows, first, end, conj, width, t);
 }
 
 /* ---- products ---------------------------------------------------------------------------------- */
@@ -134,6 +146,50 @@ void add_block(const REAL *sum, int rows, int columns, int i0, int j0, REAL ar, 
     }
 }
 
+/* The sum over `begin` ... `end`-1 of a panel of X times one of Y, in registers. Of real items `im` is not used. */
+void multiply_panels(cdata x, cdata y, int begin, int end, VREAL re[NR][MV], VREAL im[NR][MV])
+{
+    x += (long)begin * MR * PARTS;
+    y += (long)begin * NR * PARTS;
+#pragma unroll
+    for (int j = 0; j < NR; j++)
+#pragma unroll
+        for (int v = 0; v < MV; v++) {
+            re[j][v] = (VREAL)(0);
+#if CPLX
+            im[j][v] = (VREAL)(0);
+#endif
+        }
+    for (int l = begin; l < end; l++, x += MR * PARTS, y += NR * PARTS) {
+        VREAL xr[MV];
+#pragma unroll
+        for (int v = 0; v < MV; v++)
+            xr[v] = VLOAD(v, x);
+#if CPLX
+        VREAL xi[MV];
+#pragma unroll
+        for (int v = 0; v < MV; v++)
+            xi[v] = VLOAD(v, x + MR);
+#endif
+#pragma unroll
+        for (int j = 0; j < NR; j++) {
+            VREAL yr = (VREAL)(y[j]);
+#if CPLX
+            VREAL yi = (VREAL)(y[NR + j]);
+#endif
+#pragma unroll
+            for (int v = 0; v < MV; v++) {
+                re[j][v] += xr[v] * yr;
+#if CPLX
+                re[j][v] -= xi[v] * yi;
+                im[j][v] += xr[v] * yi;
+                im[j][v] += xi[v] * yr;
+#endif
+            }
+        }
+    }
+}
+
 /* C := alpha X Y^T + beta C, of packed X, m x k, and Y, n x k. A work item has MR rows, JB columns. */
 __kernel void gemm(cdata X, cdata Y, int m, int n, int k, int xzeros, int yzeros, REAL ar, REAL ai,
                    REAL br, REAL bi, data C, long at, int ldc, int region)
@@ -148,48 +204,8 @@ __kernel void gemm(cdata X, cdata Y, int m, int n, int k, int xzeros, int yzeros
             continue;
         depth_range(xzeros, i0, MR, &begin, &end);
         depth_range(yzeros, j0, NR, &begin, &end);
-        cdata x = x0 + (long)begin * MR * PARTS, y = Y + ((long)j0 * k + (long)begin * NR) * PARTS;
-        VREAL re[NR][MV];
-#if CPLX
-        VREAL im[NR][MV];
-#endif
-#pragma unroll
-        for (int j = 0; j < NR; j++)
-#pragma unroll
-            for (int v = 0; v < MV; v++) {
-                re[j][v] = (VREAL)(0);
-#if CPLX
-                im[j][v] = (VREAL)(0);
-#endif
-            }
-        for (int l = begin; l < end; l++, x += MR * PARTS, y += NR * PARTS) {
-            VREAL xr[MV];
-#pragma unroll
-            for (int v = 0; v < MV; v++)
-                xr[v] = VLOAD(v, x);
-#if CPLX
-            VREAL xi[MV];
-#pragma unroll
-            for (int v = 0; v < MV; v++)
-                xi[v] = VLOAD(v, x + MR);
-#endif
-#pragma unroll
-            for (int j = 0; j < NR; j++) {
-                VREAL yr = (VREAL)(y[j]);
-#if CPLX
-                VREAL yi = (VREAL)(y[NR + j]);
-#endif
-#pragma unroll
-                for (int v = 0; v < MV; v++) {
-                    re[j][v] += xr[v] * yr;
-#if CPLX
-                    re[j][v] -= xi[v] * yi;
-                    im[j][v] += xr[v] * yi;
-                    im[j][v] += xi[v] * yr;
-#endif
-                }
-            }
-        }
+        VREAL re[NR][MV], im[NR][MV];
+        multiply_panels(x0, Y + (long)j0 * k * PARTS, begin, end, re, im);
 #pragma unroll
         for (int j = 0; j < NR; j++)
 #pragma unroll
@@ -201,170 +217,6 @@ __kernel void gemm(cdata X, cdata Y, int m, int n, int k, int xzeros, int yzeros
             }
         add_block(sum, min(MR, m - i0), min(NR, n - j0), i0, j0, ar, ai, br, bi,
                   C + ((long)i0 + (long)j0 * ldc) * PARTS, ldc, region);
-    }
-}
-
-/* ---- triangles --------------------------------------------------------------------------------- */
-
-/* (xr, xi) := (xr, xi) / (dr, di), without overflow on the way. */
-void divide(REAL *xr, REAL *xi, REAL dr, REAL di)
-{
-#if CPLX
-    REAL ratio, norm, re = *xr, im = *xi;
-    if (fabs(dr) >= fabs(di)) {
-        ratio = di / dr;
-        norm = dr + di * ratio;
-        *xr = (re + im * ratio) / norm;
-        *xi = (im - re * ratio) / norm;
-    } else {
-        ratio = dr / di;
-        norm = di + dr * ratio;
-        *xr = (re * ratio + im) / norm;
-        *xi = (im * ratio - re) / norm;
-    }
-#else
-    *xr /= dr;
-#endif
-}
-
-/*
- * One column of op(A) X = B, m <= SMALL. What is known of X is taken from all that is not yet: by columns
- * of A. `turned`: op(A)(i, l) = A(l, i), and sums are taken along the columns of A instead.
- */
-__kernel void solve_left(cdata A, long at, int lda, int upper, int turned, int conj, int unit, int m,
-                         data B, long bt, int ldb)
-{
-    REAL x[SMALL * PARTS], sign = conj ? -1 : 1;
-    data b = B + (bt + (long)get_global_id(0) * ldb) * PARTS;
-    int forward = upper == turned;
-    A += at * PARTS;
-    for (int i = 0; i < m * PARTS; i++)
-        x[i] = b[i];
-    for (int s = 0; s < m; s++) {
-        int i = forward ? s : m - 1 - s;
-        cdata a = A + (long)i * lda * PARTS;
-        int begin = forward ? (turned ? 0 : i + 1) : turned ? i + 1 : 0;
-        int end = forward ? (turned ? i : m) : turned ? m : i;
-        REAL zero = 0, *re = x + i * PARTS, *im = CPLX ? re + 1 : &zero;
-        if (turned) {
-            REAL sr = 0, si = 0;
-            for (int l = begin; l < end; l++) {
-#if CPLX
-                sr += a[2 * l] * x[2 * l] - sign * a[2 * l + 1] * x[2 * l + 1];
-                si += a[2 * l] * x[2 * l + 1] + sign * a[2 * l + 1] * x[2 * l];
-#else
-                sr += a[l] * x[l];
-#endif
-            }
-            *re -= sr;
-            *im -= si;
-        }
-        if (!unit)
-            divide(re, im, a[i * PARTS], CPLX ? sign * a[i * PARTS + CPLX] : 0);
-        if (!turned) {
-            REAL xr = *re, xi = *im;
-            for (int l = begin; l < end; l++) {
-#if CPLX
-                x[2 * l] -= a[2 * l] * xr - a[2 * l + 1] * xi;
-                x[2 * l + 1] -= a[2 * l] * xi + a[2 * l + 1] * xr;
-#else
-                x[l] -= a[l] * xr;
-#endif
-            }
-        }
-    }
-    for (int i = 0; i < m * PARTS; i++)
-        b[i] = x[i];
-}
-
-/* VW rows of X op(A) = B, n <= SMALL columns. */
-__kernel void solve_right(cdata A, long at, int lda, int upper, int turned, int conj, int unit, int m,
-                          int n, data B, long bt, int ldb)
-{
-    int row = get_global_id(0) * VW, rows = min(VW, m - row), forward = upper != turned;
-    REAL sign = conj ? -1 : 1;
-    A += at * PARTS;
-    B += (bt + row) * PARTS;
-    for (int s = 0; s < n; s++) {
-        int j = forward ? s : n - 1 - s;
-        REAL x[VW * PARTS], zero = 0;
-        cdata d = A + ((long)j + (long)j * lda) * PARTS;
-        data b = B + (long)j * ldb * PARTS;
-        for (int i = 0; i < VW * PARTS; i++)
-            x[i] = i < rows * PARTS ? b[i] : 0;
-        for (int q = forward ? 0 : j + 1; q < (forward ? j : n); q++) {
-            cdata a = A + (turned ? (long)j + (long)q * lda : (long)q + (long)j * lda) * PARTS;
-            cdata y = B + (long)q * ldb * PARTS;
-#if CPLX
-            for (int i = 0; i < rows; i++) {
-                x[2 * i] -= y[2 * i] * a[0] - y[2 * i + 1] * sign * a[1];
-                x[2 * i + 1] -= y[2 * i] * sign * a[1] + y[2 * i + 1] * a[0];
-            }
-#else
-            if (rows == VW)
-                for (int i = 0; i < VW; i++)
-                    x[i] -= y[i] * a[0];
-            else
-                for (int i = 0; i < rows; i++)
-                    x[i] -= y[i] * a[0];
-#endif
-        }
-        for (int i = 0; i < rows; i++) {
-            REAL *re = x + i * PARTS, *im = CPLX ? re + 1 : &zero;
-            if (!unit)
-                divide(re, im, d[0], CPLX ? sign * d[CPLX] : 0);
-            b[i * PARTS] = *re;
-#if CPLX
-            b[2 * i + 1] = *im;
-#endif
-        }
-    }
-}
-
-/*
- * Cholesky factor of n <= SMALL rows by one work item, which has `step` items from row to row and `next`
- * from column to column: of an upper triangle the other way round. *info, if it is 0, becomes `before` +
- * the number of the first pivot that is not positive; behind one nothing is done.
- */
-__kernel void factor(data A, long at, long step, long next, int n, __global int *info, long it, int before)
-{
-    A += at * PARTS;
-    info += it;
-    if (*info != 0)
-        return;
-    for (int j = 0; j < n; j++) {
-        data row = A + j * step * PARTS, diagonal = row + j * next * PARTS;
-        REAL d = diagonal[0];
-        for (int q = 0; q < j * PARTS; q++) {
-            REAL a = row[q / PARTS * next * PARTS + q % PARTS];
-            d -= a * a;
-        }
-        if (!(d > 0)) {
-            *info = before + j + 1;
-            return;
-        }
-        d = sqrt(d);
-        diagonal[0] = d;
-#if CPLX
-        diagonal[1] = 0;
-#endif
-        for (int i = j + 1; i < n; i++) {
-            data other = A + i * step * PARTS, c = other + j * next * PARTS;
-            REAL re = c[0], im = CPLX ? c[CPLX] : 0;
-            for (int q = 0; q < j; q++) {
-                data a = other + q * next * PARTS, b = row + q * next * PARTS;
-#if CPLX
-                re -= a[0] * b[0] + a[1] * b[1];
-                im -= a[1] * b[0] - a[0] * b[1];
-#else
-                re -= a[0] * b[0];
-#endif
-            }
-            c[0] = re / d;
-#if CPLX
-            c[1] = im / d;
-#endif
-        }
     }
 }
 

@@ -22,9 +22,9 @@
 
 enum { DAGI_OPENCL_DEVICES = 64, DAGI_OPENCL_TEXTS = 32 };
 
-/* Kernels of kernels/opencl/tile.cl, by number and by name. */
+/* Kernels of kernels/opencl, by number and by name. */
 #define DAGI_OPENCL_KERNELS(X)                                                                     \
-    X(PACK, pack) X(GEMM, gemm) X(SOLVE_LEFT, solve_left) X(SOLVE_RIGHT, solve_right)              \
+    X(PACK, pack) X(GEMM, gemm) X(PACK_TRIANGLE, pack_triangle) X(SOLVE, solve)                    \
     X(FACTOR, factor) X(GEADD, geadd) X(IDENTITY, identity) X(STORE, store)                        \
     X(SWAP_ROWS, swap_rows) X(FOLLOW, follow) X(PICK_ROWS, pick_rows) X(PUT_ROWS, put_rows)
 #define DAGI_OPENCL_NUMBER(NAME, name) OPENCL_##NAME,
@@ -32,11 +32,12 @@ enum { DAGI_OPENCL_KERNELS(DAGI_OPENCL_NUMBER) OPENCL_KERNELS };
 #undef DAGI_OPENCL_NUMBER
 
 /* Shape of a product: rows and columns of the block in registers, columns of a work item, depth of a packing.
- * Behind it: the largest triangle that one work item solves with; pivots that travel as an argument. */
+ * Behind it: the largest order of a factor of one work item, and of a triangle that is packed for a solve; pivots that
+ * travel as an argument. */
 typedef struct dagi_opencl_shape {
     int vector, vectors, columns, strip;
 } dagi_opencl_shape;
-enum { OPENCL_SLAB = 64, OPENCL_SMALL = 32, OPENCL_PIVOTS = 64, OPENCL_MOST_EXCHANGES = 512 };
+enum { OPENCL_SLAB = 64, OPENCL_SMALL = 64, OPENCL_AT_ONCE = 256, OPENCL_PIVOTS = 64, OPENCL_MOST_EXCHANGES = 512 };
 
 typedef struct dagi_opencl_event dagi_opencl_event;
 

@@ -11,6 +11,7 @@
 
 static const char source[] = {
 #include "tile.cl.inc"
+#include "triangle.cl.inc"
     0};
 
 /* Those at the first start: contexts that are made later may run beside others. */

@@ -1,4 +1,4 @@
-/* Kernels on tiles, whatever the precision: how each is put together from those of tile.cl. */
+/* Kernels on tiles, whatever the precision: how each is put together from those of kernels/opencl. */
 #include "opencl.h"
 
 static size_t pieces(int n, int size)
@@ -66,30 +66,45 @@ void dagi_opencl_multiply(dag_device_queue *q, dag_precision precision, const da
 
 /* ---- triangles --------------------------------------------------------------------------------- */
 
-static void solve_small(dag_device_queue *q, dag_precision precision, dag_side side,
-                        const dagi_opencl_triangle *a, int m, int n, void *b, int ldb)
+/* With a triangle that is packed, panels of B beside each other. */
+static void solve_at_once(dag_device_queue *q, dag_precision precision, dag_side side, const dagi_opencl_triangle *a,
+                          int m, int n, void *b, int ldb)
 {
+    const dagi_opencl_shape *s = &q->device->shape[precision];
     size_t size = dag_precision_size(precision);
-    int left = side == DAG_LEFT;
-    dagi_opencl_call c = dagi_opencl_begin(q, precision, left ? OPENCL_SOLVE_LEFT : OPENCL_SOLVE_RIGHT);
+    int left = side == DAG_LEFT, turned = left ? a->turned : !a->turned, rows = s->vector * s->vectors;
+    int order = left ? m : n, others = left ? n : m;
+    size_t depth = pieces(order, s->columns) * (size_t)s->columns, panels = pieces(others, rows);
+    cl_mem y = dagi_opencl_room(q, 0, depth * depth * size);
+    cl_mem x = dagi_opencl_room(q, 1, panels * (size_t)rows * depth * size);
+    if (!x || !y)
+        return;
+    dagi_opencl_call c = dagi_opencl_begin(q, precision, OPENCL_PACK_TRIANGLE);
     dagi_opencl_place(&c, a->at, size);
     dagi_opencl_int(&c, a->ld);
+    dagi_opencl_int(&c, order);
+    dagi_opencl_int(&c, turned);
     dagi_opencl_int(&c, a->upper);
-    dagi_opencl_int(&c, a->turned);
-    dagi_opencl_int(&c, a->conj);
     dagi_opencl_int(&c, a->unit);
-    dagi_opencl_int(&c, m);
-    if (!left)
-        dagi_opencl_int(&c, n);
+    dagi_opencl_int(&c, a->conj);
+    dagi_opencl_mem(&c, y);
+    dagi_opencl_run(&c, pieces(order, s->columns), 1);
+    c = dagi_opencl_begin(q, precision, OPENCL_SOLVE);
+    dagi_opencl_mem(&c, y);
+    dagi_opencl_int(&c, a->upper == turned);
+    dagi_opencl_int(&c, others);
+    dagi_opencl_int(&c, order);
+    dagi_opencl_int(&c, left);
     dagi_opencl_place(&c, b, size);
     dagi_opencl_int(&c, ldb);
-    dagi_opencl_run(&c, left ? (size_t)n : pieces(m, q->device->shape[precision].vector), 1);
+    dagi_opencl_mem(&c, x);
+    dagi_opencl_run(&c, panels, 1);
 }
 
-/* The first half of a triangle: whole blocks of the smallest size. */
-static int half(int n)
+/* The first half of an order: whole blocks. */
+static int half(int n, int block)
 {
-    return (int)pieces(n / 2, OPENCL_SMALL) * OPENCL_SMALL;
+    return (int)pieces(n / 2, block) * block;
 }
 
 /* What is known of X is taken from the rest of B, through the block of A beside the diagonal. */
@@ -116,12 +131,12 @@ static void take_known(dag_device_queue *q, dag_precision precision, dag_side si
 void dagi_opencl_solve(dag_device_queue *q, dag_precision precision, dag_side side,
                        dagi_opencl_triangle a, int m, int n, void *b, int ldb)
 {
-    int left = side == DAG_LEFT, order = left ? m : n, first = half(order);
+    int left = side == DAG_LEFT, order = left ? m : n, first = half(order, OPENCL_AT_ONCE);
     int forward = left ? a.upper == a.turned : a.upper != a.turned;
     if (m <= 0 || n <= 0)
         return;
-    if (order <= OPENCL_SMALL) {
-        solve_small(q, precision, side, &a, m, n, b, ldb);
+    if (order <= OPENCL_AT_ONCE) {
+        solve_at_once(q, precision, side, &a, m, n, b, ldb);
         return;
     }
     dagi_opencl_triangle last = a;
@@ -142,21 +157,26 @@ void dagi_opencl_solve(dag_device_queue *q, dag_precision precision, dag_side si
 static void factor_small(dag_device_queue *q, dag_precision precision, int upper, int n, void *a, int lda,
                          int *info, int before)
 {
+    size_t size = dag_precision_size(precision);
+    cl_mem room = dagi_opencl_room(q, 0, (size_t)OPENCL_SMALL * OPENCL_SMALL * size);
+    if (!room)
+        return;
     dagi_opencl_call c = dagi_opencl_begin(q, precision, OPENCL_FACTOR);
     cl_long step = upper ? lda : 1, next = upper ? 1 : lda;
-    dagi_opencl_place(&c, a, dag_precision_size(precision));
+    dagi_opencl_place(&c, a, size);
     dagi_opencl_bytes(&c, &step, sizeof step);
     dagi_opencl_bytes(&c, &next, sizeof next);
     dagi_opencl_int(&c, n);
     dagi_opencl_place(&c, info, sizeof *info);
     dagi_opencl_int(&c, before);
+    dagi_opencl_mem(&c, room);
     dagi_opencl_run(&c, 1, 1);
 }
 
 void dagi_opencl_factor(dag_device_queue *q, dag_precision precision, int upper, int n, void *a, int lda,
                         int *info, int before)
 {
-    int first = half(n), rest = n - first;
+    int first = half(n, OPENCL_SMALL), rest = n - first;
     if (n <= OPENCL_SMALL) {
         if (n > 0)
             factor_small(q, precision, upper, n, a, lda, info, before);

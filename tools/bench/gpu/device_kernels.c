@@ -1,7 +1,8 @@
 /*
- * Kernels on a device beside those on a core, of the same tile, one after the other: rates of products,
- * rank-k updates, solves and factorisations by size, and their ratio. The plug-in is loaded alone, without
- * a runtime, so what is measured are its kernels and what it takes to enqueue them.
+ * Kernels on a device beside those on a core and beside the BLAS library, of the same tile, one after the other:
+ * rates of products, rank-k updates, solves and factorisations by size, and ratios of the device's to the others'.
+ * The plug-in is loaded alone, without a runtime, so what is measured are its kernels and what it takes to enqueue
+ * them.
  *
  * usage: bench_device_kernels PLUG-IN [PRECISION] [ROUNDS]
  */
@@ -10,7 +11,9 @@
 #include <dag/kernels.h>
 #include <dag/kernels_device.h>
 
+#include <cblas.h>
 #include <dlfcn.h>
+#include <lapacke.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,7 @@
 enum { MOST_ROUNDS = 31, MOST = 1024, MATRICES = 3 };
 enum what { GEMM, HERK, TRSM, POTRF, KINDS };
 static const char *const names[KINDS] = {"gemm", "herk", "trsm", "potrf"};
+enum who { CORE, LIBRARY, DEVICE, CONTESTANTS };
 
 static const dagi_backend *backend;
 static void *device, *queue, *event;
@@ -79,6 +83,15 @@ static void send(int matrix, size_t bytes)
         stop(backend->error());
 }
 
+/* CBLAS takes real scalars by value and complex ones by address. */
+#define SCALAR_0(a) (a)
+#define SCALAR_1(a) (&(a))
+#define SCALAR(a) DAG_PRECISION_CAT(SCALAR_, DAG_COMPLEX)(a)
+#define OF_PRECISION(before, op) DAG_PRECISION_CAT(DAG_PRECISION_CAT(before, DAG_PRECISION), op)
+#define RANK_K_0 syrk
+#define RANK_K_1 herk
+#define RANK_K DAG_PRECISION_CAT(RANK_K_, DAG_COMPLEX)
+
 #define DAG_TEMPLATE "../tools/bench/gpu/device_kernels.inc.c"
 #include <dag/each_precision.h>
 
@@ -96,32 +109,34 @@ static double work(enum what what, double n)
 
 static void measure(dag_precision precision, enum what what, int n, int rounds)
 {
-    typedef void run(enum what what, int n, int on_device);
+    typedef void run(enum what what, int n, enum who who);
     static run *const runs[] = {dag_tile_srun, dag_tile_drun, dag_tile_crun, dag_tile_zrun};
-    double seconds[2][MOST_ROUNDS];
+    double seconds[CONTESTANTS][MOST_ROUNDS], rate[CONTESTANTS];
     static void (*const fills[])(int n) = {dag_tile_sfill, dag_tile_dfill, dag_tile_cfill, dag_tile_zfill};
     size_t bytes = (size_t)n * (size_t)n * dag_precision_size(precision);
     for (int r = -1; r < rounds; r++) { /* the first one compiles, and is not counted */
-        for (int on_device = 0; on_device < 2; on_device++) {
+        for (int who = 0; who < CONTESTANTS; who++) {
             fills[precision](n);
             for (int m = 0; m < MATRICES; m++)
                 send(m, bytes);
             finish();
             double begin = now();
-            runs[precision](what, n, on_device);
-            if (on_device)
+            runs[precision](what, n, (enum who)who);
+            if (who == DEVICE)
                 finish();
             if (r >= 0)
-                seconds[on_device][r] = now() - begin;
+                seconds[who][r] = now() - begin;
         }
     }
-    for (int i = 0; i < 2; i++)
-        qsort(seconds[i], (size_t)rounds, sizeof **seconds, by_value);
     double flops = work(what, n) * (dag_precision_is_complex(precision) ? 4 : 1) * 1e-9;
-    double core = flops / seconds[0][rounds / 2], other = flops / seconds[1][rounds / 2];
-    printf("%c %-5s n = %4d: core %7.2f, device %7.2f Gflop/s [%.2f, %.2f], ratio %.2f\n",
-           dag_precision_letter(precision), names[what], n, core, other,
-           flops / seconds[1][rounds - 1], flops / seconds[1][0], other / core);
+    for (int i = 0; i < CONTESTANTS; i++) {
+        qsort(seconds[i], (size_t)rounds, sizeof **seconds, by_value);
+        rate[i] = flops / seconds[i][rounds / 2];
+    }
+    printf("%c %-5s n = %4d: core %7.2f, library %7.2f, device %7.2f Gflop/s [%.2f, %.2f], to the core %.2f, to the "
+           "library %.2f\n", dag_precision_letter(precision), names[what], n, rate[CORE], rate[LIBRARY], rate[DEVICE],
+           flops / seconds[DEVICE][rounds - 1], flops / seconds[DEVICE][0], rate[DEVICE] / rate[CORE],
+           rate[DEVICE] / rate[LIBRARY]);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /*
- * What the kernels of kernels/opencl/tile.cl read and write, from their arguments. Of a triangle all of its
+ * What the kernels of kernels/opencl read and write, from their arguments. Of a triangle all of its
  * square is taken. Kernels that are not in this table use what nobody knows, and are counted.
  */
 #include "layer.h"
@@ -25,9 +25,12 @@ static const row rows[] = {
      {{0, NONE, NONE, NONE, NONE, 0, 0},
       {1, NONE, NONE, NONE, NONE, 0, 0},
       {11, 12, 13, 2, 3, WRITES, 0}}},
-    {"solve_left", {{0, 1, 2, 7, 7, 0, 0}, {8, 9, 10, 7, WIDE, WRITES, 0}}},
-    {"solve_right", {{0, 1, 2, 8, 8, 0, 0}, {9, 10, 11, 7, 8, WRITES, 0}}},
-    {"factor", {{0, 1, 2, 4, 4, WRITES, 3}}},
+    {"pack_triangle", {{0, 1, 2, 3, 3, 0, 0}, {8, NONE, NONE, NONE, NONE, WRITES, 0}}},
+    {"solve",
+     {{0, NONE, NONE, NONE, NONE, 0, 0},
+      {5, 6, 7, 2, 3, TURNED | WRITES, 4},
+      {8, NONE, NONE, NONE, NONE, WRITES, 0}}},
+    {"factor", {{0, 1, 2, 4, 4, WRITES, 3}, {8, NONE, NONE, NONE, NONE, WRITES, 0}}},
     {"geadd", {{0, 1, 2, 5, WIDE, TURNED, 3}, {10, 11, 12, 5, WIDE, WRITES, 0}}},
     {"store", {{2, 3, NONE, 1, NONE, WRITES | PIVOTS, 0}}},
     {"swap_rows", {{3, 4, 5, 5, WIDE, WRITES, 0}}},

@@ -116,7 +116,7 @@ void layer_queue_done(const layer_object *queue);
 
 /* ---- kernels.c: with the lock ---- */
 
-/* What a kernel of kernels/opencl/tile.cl uses; -1 = it is none of these. */
+/* What a kernel of kernels/opencl uses; -1 = it is none of these. */
 int layer_kernel_ranges(const layer_object *kernel, const size_t *global, layer_range *ranges,
                         int most);
 
