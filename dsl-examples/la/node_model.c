@@ -8,6 +8,7 @@ enum {
     WINDOW = 64, /* tasks that a device has issued at most */
     CHUNK = 128  /* tasks that are made at once of those that wait for nothing */
 };
+static const int64_t ahead = 20000000000; /* picoseconds of kernels issued, from which on no more are: DAGI_AHEAD of the runtime */
 
 /* ---- what is ready -------------------------------------------------------------------------- */
 
@@ -175,6 +176,11 @@ static bool fetch_all(play *p)
     return some;
 }
 
+static bool may_issue(const play *p, const device *d)
+{
+    return d->issued < WINDOW && (p->node->workers == 1 || d->nahead < p->node->queues || d->ahead < ahead);
+}
+
 /* A worker issues what devices are to do; it runs no tasks as long as they have work, unless it is the only one.
  * What follows a task is ready when that is issued, and behind it in the queues of the device. True: it issued some. */
 static bool manage(play *p)
@@ -183,7 +189,7 @@ static bool manage(play *p)
     p->managed = p->work > 0 && (stays || p->idle > 0);
     for (int g = 0; g < p->node->devices && p->managed && !p->failed; g++) {
         device *d = &p->device[g];
-        while (d->waiting.count > 0 && d->issued < WINDOW) {
+        while (d->waiting.count > 0 && may_issue(p, d)) {
             dagi_heap_item first = dagi_heap_pop(&d->waiting);
             if (!dagi_node_issue(p, g, first.what)) {
                 dagi_heap_push(&d->waiting, first);
@@ -201,7 +207,6 @@ static void retire(play *p, int g, int64_t estimate)
 {
     p->device[g].issued--;
     p->device[g].backlog -= estimate;
-    p->device[g].due -= estimate;
     p->work--;
     p->run.tasks++;
     p->run.device_tasks++;
@@ -212,6 +217,8 @@ static void ran(play *p, int g, const operation *o)
 {
     device *d = &p->device[g];
     element *e = &p->all[o->of[o->n - 1]];
+    d->nahead--;
+    d->ahead -= o->estimate;
     if (--d->running == 0)
         p->device_busy += p->now - d->since;
     if (o->last && !has_passed(p, e->home))

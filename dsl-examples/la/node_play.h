@@ -72,7 +72,9 @@ typedef struct device {
     dagi_heap waiting, filled; /* elements whose tasks are not issued; queues whose kernels may start, first come first */
     queue queues[MOST_QUEUES];
     int issued, running, turn;
-    int64_t backlog, due, busy_until, since; /* due: the part of the backlog that is issued */
+    int nahead;    /* tasks that are issued and have not run */
+    int64_t ahead; /* and the sum of their estimates */
+    int64_t backlog, busy_until, since;
     double bytes;
     int oldest, newest;
 } device;

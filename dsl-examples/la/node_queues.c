@@ -231,8 +231,10 @@ bool dagi_node_issue(play *p, int g, int x)
     enter(p, g, which, o);
     dagi_node_written(p, x, 1 + g);
     copy_of(p, g, x)->written = latest(p, g, which);
-    p->device[g].due += e->estimate;
-    p->all[x].due = p->now + p->device[g].due;
+    device *d = &p->device[g];
+    d->nahead++;
+    d->ahead += e->estimate;
+    p->all[x].due = p->now + d->ahead;
     return true;
 }
 
