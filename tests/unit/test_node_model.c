@@ -63,9 +63,9 @@ static toy three(int home)
                  .alone = UNIT, .filled = UNIT, .bytes = 100, .home = home};
 }
 
-static void near(double is, double expected)
+static void near(double seconds, double units)
 {
-    ck_assert_msg(fabs(1e3 * is - expected) < 1e-9, "%.9f units are not %.9f", 1e3 * is, expected);
+    ck_assert_msg(fabs(1e3 * seconds - units) < 1e-9, "%.9f units are not %.9f", 1e3 * seconds, units);
 }
 
 START_TEST(cores_share_what_is_ready)
@@ -117,11 +117,11 @@ START_TEST(operands_cross_links)
     t.elements = 1;
     dagi_node_run r = play(&n, &t);
     near(r.seconds, 1 + .1 + 2 + 2 + .1); /* in, both tasks, home at half the speed */
-    near(r.bytes, 200);
+    ck_assert_double_eq(r.bytes, 200);
     near(r.device_busy, 2);
     ck_assert_int_eq(r.device_tasks, 2);
     t.elements = 3; /* the link is taken by one after the other, while the device computes: highest priority first */
-    near(play(&n, &t).bytes, 600);
+    ck_assert_double_eq(play(&n, &t).bytes, 600);
 }
 END_TEST
 
