@@ -178,7 +178,8 @@ static bool fetch_all(play *p)
 
 static bool may_issue(const play *p, const device *d)
 {
-    return d->issued < WINDOW && (p->node->workers == 1 || d->nahead < p->node->queues || d->ahead < ahead);
+    int fewest = p->node->queues > 2 ? p->node->queues : 2;
+    return d->issued < WINDOW && (p->node->workers == 1 || d->nahead < fewest || d->ahead < ahead);
 }
 
 /* A worker issues what devices are to do; it runs no tasks as long as they have work, unless it is the only one.

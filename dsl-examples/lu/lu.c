@@ -187,7 +187,7 @@ static dag_status factor(dag_context *ctx, dag_matrix *slab, dag_vector *pivots,
                                                       stacks_of(slab, o->stack), pace.ahead)
                                     : partial_pool(ctx, &stacks, pivots, &s, pace,
                                                    !o->unexchanged, few);
-    dag_taskpool_unread(pool); /* modelled pivots are asked for: rows.h */
+    dag_taskpool_unread(pool); /* no task looks at a pivot that was not computed: lu_chosen() draws one */
     dag_status status = dag_run(ctx, pool);
     if (status == DAG_SUCCESS && !o->unexchanged && (stacks.mt > 1 || tournament)) {
         const int64_t *kept = dag_vector_at(pivots, dag_rank(ctx));

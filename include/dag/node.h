@@ -39,7 +39,8 @@ void dag_node_free(dag_node *node); /**< NULL is allowed */
  */
 double dag_node_kernel(dag_node *node, int on_device, const dag_kernel_call *call, double *filled);
 
-/** What a rank expects tasks to take: it does not see their shapes, and remembers those of a kind and of about as many bytes. */
+/** What a rank expects tasks to take. It does not see their shapes: it remembers the times of tasks of one kind and about as
+ *  many bytes. */
 typedef struct dag_node_times dag_node_times;
 
 /** For kinds 0 ... kinds - 1; NULL: out of memory. To be given to dag_node_times_free(). */

@@ -12,10 +12,10 @@ enum { LARGE = 448, TALL = 256, NOT_SLIM = 16 };
 static bool packing_pays(int m, int n, int k)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
-    if (m <= TALL) /* the rest takes longer to ask than a vector of C to compute */
+    if (m <= TALL) /* asking for the processor takes longer than so small a product */
         return false;
     bool pays = dagi_micro_level() < 2
-                    ? m > TALL && n >= NOT_SLIM && k >= NOT_SLIM
+                    ? n >= NOT_SLIM && k >= NOT_SLIM
                     : m > LARGE && n > LARGE && k > LARGE && __builtin_cpu_is("intel");
     return pays && !dagi_blas_is_narrow();
 #else

@@ -166,8 +166,8 @@ INLINE void MICRO(edge)(int vecs, int cols, MICRO_MASK mask, ptrdiff_t k, elem_t
         A += lda;
         B += b_col;
     }
-    /* All is read before anything is written: what follows a store with a mask, and reads bytes that it spans, waits
-     * for it, though the mask leaves them alone; and the next column begins there. */
+    /* All of C is read before any is written. A load that touches the bytes of a masked store waits for that store, even
+     * for bytes that the mask leaves alone, and the next column begins within them. */
     EACH_COL(j)
         EACH_VEC(i)
             if (j < cols) {

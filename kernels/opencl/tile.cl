@@ -28,7 +28,12 @@ enum { FORM_FULL, FORM_SYMMETRIC, FORM_HERMITIAN, FORM_TRIANGLE };
 void form_item(cdata A, int ld, int r, int c, int form, int upper, int unit, REAL *re, REAL *im)
 {
     int outside = upper ? r > c : r < c, row = r, column = c;
-    if (outside && form != FORM_TRIANGLE) {
+    if (form == FORM_TRIANGLE && (outside || (unit && r == c))) {
+        *re = !outside;
+        *im = 0;
+        return;
+    }
+    if (outside) {
         row = c;
         column = r;
     }
@@ -40,10 +45,6 @@ void form_item(cdata A, int ld, int r, int c, int form, int upper, int unit, REA
     if (form == FORM_HERMITIAN)
         *im = r == c ? 0 : outside ? -*im : *im;
 #endif
-    if (form == FORM_TRIANGLE && (outside || (unit && r == c))) {
-        *re = !outside;
-        *im = 0;
-    }
 }
 
 /* Columns `first` ... `end`-1 of a panel of `width` rows, with so many REALs from row to row and from column to column. */

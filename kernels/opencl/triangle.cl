@@ -1,6 +1,6 @@
 /*
- * Solves with triangles and Cholesky factors, behind tile.cl in one text: its names, and blocks in registers as those
- * of its products. A triangle is packed once, and each work item solves with it for rows of its own.
+ * Solves with triangles and Cholesky factors. This text follows tile.cl and uses its names. A solve keeps blocks in
+ * registers as a product does. A triangle is packed once, and each work item solves with it for rows of its own.
  */
 
 /* (xr, xi) := (xr, xi) / (dr, di), without overflow on the way. */

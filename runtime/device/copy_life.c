@@ -79,6 +79,7 @@ int dagi_copies_overwrite(const struct dagi_devices *all, dag_value *v)
         c->copy[DAGI_HOST].written = (dagi_ticket){NULL, 0};
         c->copy[DAGI_HOST].nused = 0;
         c->copy[DAGI_HOST].cause = 0;
+        c->due = 0;
     }
     dagi_unlock(&c->lock);
     if (quiet)

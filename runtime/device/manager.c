@@ -86,11 +86,13 @@ static void lose(struct dagi_worker *w, dagi_device *d)
 /* ---- a round -------------------------------------------------------------------------------- */
 
 /* What is issued keeps its order, so a task of higher priority that becomes ready next would wait for all of it: the
- * next panel's column for a whole update. One for each queue but the urgent one, and some time, has to be there; a
- * manager that runs tasks of its own may be away for longer than that. */
+ * next panel's column for a whole update. One for each queue but the urgent one, and some time, has to be there, and two
+ * at least: what one needs is copied while another runs. A manager that runs tasks of its own may be away for longer
+ * than that. */
 static int is_far_ahead(const dagi_device *d)
 {
-    return dagi_tasks(d->all->ctx)->nworkers > 1 && d->jobs.nahead >= d->all->lanes - 1 && d->jobs.ahead >= DAGI_AHEAD;
+    int fewest = d->all->lanes > 3 ? d->all->lanes - 1 : 2;
+    return dagi_tasks(d->all->ctx)->nworkers > 1 && d->jobs.nahead >= fewest && d->jobs.ahead >= DAGI_AHEAD;
 }
 
 static int room_to_issue(const dagi_device *d)

@@ -317,7 +317,8 @@ static int fetch_all(struct dagi_sim *s, int rank)
 /* As is_far_ahead() of device/ has it. */
 static int may_issue(const struct dagi_sim *s, const dagi_sim_device *d)
 {
-    return d->issued < WINDOW && (s->workers == 1 || d->nahead < s->devices.lanes - 1 || d->ahead < ahead);
+    int fewest = s->devices.lanes > 3 ? s->devices.lanes - 1 : 2;
+    return d->issued < WINDOW && (s->workers == 1 || d->nahead < fewest || d->ahead < ahead);
 }
 
 int dagi_sim_manage(struct dagi_sim *s, int rank)

@@ -134,8 +134,8 @@ void dagi_sim_wires_fini(dagi_sim_wires *w);
 /* Bytes leave rank `from` at `now`: when they are at rank `to`. */
 dagi_sim_time dagi_sim_transfer(dagi_sim_wires *w, int64_t from, int64_t to, double bytes,
                                 dagi_sim_time now);
-/* The wires of a way, and of the time that bytes take at an adapter how much they take on each, until the next call: their
- * number, and how many routers are passed beyond the first. */
+/* Finds the wires from one rank to another; returns how many. *link: the wires; *share: of the time that bytes take at an
+ * adapter how much they take on each; *hops: routers passed beyond the first. Both arrays last until the next call. */
 int dagi_sim_route(const dagi_sim_wires *w, int64_t from, int64_t to, const int64_t **link, const double **share,
                    int *hops);
 /* A rank is going to send or receive: what is known of its adapter begins to come from memory. */

@@ -123,7 +123,7 @@ static void find_way(const dagi_sim_wires *w, int64_t from, int64_t to, way *y)
 int dagi_sim_route(const dagi_sim_wires *w, int64_t from, int64_t to, const int64_t **link, const double **share,
                    int *hops)
 {
-    static _Thread_local way y; /* as below */
+    static _Thread_local way y; /* the caller looks into it */
     find_way(w, from, to, &y);
     *link = y.link;
     *share = y.share;

@@ -64,7 +64,7 @@ static __attribute__((noinline)) void name_slowly(dagi_completion *c, const dag_
         name_here(c, edge, params, bytes);
 }
 
-/* Has nothing to save where there is one rank: what it calls it calls last. */
+/* With one rank its last act is a call, or nothing, so the compiler saves no registers here. */
 void dagi_name_local(dag_visit *v, const dag_edge *edge, const int32_t *params)
 {
     dagi_completion *c = (dagi_completion *)(void *)v;
