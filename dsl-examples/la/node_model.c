@@ -343,7 +343,7 @@ static void run(play *p)
 
 dagi_node_run dagi_node_play(const dagi_node *node, const dagi_node_graph *graph)
 {
-    play p = {.node = node, .graph = graph, .spare = NONE, .fetches = NONE, .starts = NONE, .idle = node->workers, .run = {.seconds = HUGE_VAL}};
+    play p = {.node = node, .graph = graph, .pool.spare = NONE, .fetches = NONE, .starts = NONE, .idle = node->workers, .run = {.seconds = HUGE_VAL}};
     size_t n = (size_t)graph->elements, devices = (size_t)node->devices;
     if (node->devices > DAGI_NODE_DEVICES || node->queues < (node->devices > 0) || node->queues > MOST_QUEUES - QUEUE_KERNELS)
         return p.run;
@@ -372,7 +372,7 @@ dagi_node_run dagi_node_play(const dagi_node *node, const dagi_node_graph *graph
     free(p.copies);
     free(p.gates);
     dag_node_times_free(p.times);
-    free(p.pool);
+    free(p.pool.at);
     free(room);
     return p.run;
 }

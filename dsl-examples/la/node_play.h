@@ -79,6 +79,11 @@ typedef struct device {
     int oldest, newest;
 } device;
 
+typedef struct operations {
+    operation *at;
+    int spare, room; /* first of those that are not in use; how many there are in all */
+} operations;
+
 typedef struct play {
     const dagi_node *node;
     const dagi_node_graph *graph;
@@ -88,8 +93,7 @@ typedef struct play {
     device device[DAGI_NODE_DEVICES];
     dag_node_times *times; /* what tasks took: as far as the runtime knows */
     int64_t link[2][DAGI_NODE_DEVICES]; /* in, out: until when it is taken */
-    operation *pool;
-    int spare, room;    /* first of the spare operations; how many there are in all */
+    operations pool;
     dagi_heap ready, events;
     dagi_heap told;     /* elements whose tasks became ready together; empty in between */
     int starts;         /* first of the elements whose first tasks wait for nothing and are still to be made */

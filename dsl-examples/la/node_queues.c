@@ -24,15 +24,15 @@ int dagi_node_operands(const play *p, int x, int of[3])
 
 static bool more_operations(play *p)
 {
-    int room = p->room > 0 ? 2 * p->room : 1024;
-    operation *pool = realloc(p->pool, (size_t)room * sizeof *pool);
+    int room = p->pool.room > 0 ? 2 * p->pool.room : 1024;
+    operation *pool = realloc(p->pool.at, (size_t)room * sizeof *pool);
     if (pool == NULL)
         return false;
-    for (int i = p->room; i < room; i++)
+    for (int i = p->pool.room; i < room; i++)
         pool[i].next = i + 1 < room ? i + 1 : NONE;
-    p->spare = p->room;
-    p->pool = pool;
-    p->room = room;
+    p->pool.spare = p->pool.room;
+    p->pool.at = pool;
+    p->pool.room = room;
     return true;
 }
 
@@ -40,20 +40,20 @@ static bool more_operations(play *p)
 static operation *enter(play *p, int g, int which, operation what)
 {
     queue *q = &p->device[g].queues[which];
-    if (p->spare == NONE && !more_operations(p)) {
+    if (p->pool.spare == NONE && !more_operations(p)) {
         p->failed = true;
         return NULL;
     }
-    int at = p->spare;
-    p->spare = p->pool[at].next;
-    p->pool[at] = what;
-    p->pool[at].next = NONE;
-    *(q->first != NONE ? &p->pool[q->last].next : &q->first) = at;
+    int at = p->pool.spare;
+    p->pool.spare = p->pool.at[at].next;
+    p->pool.at[at] = what;
+    p->pool.at[at].next = NONE;
+    *(q->first != NONE ? &p->pool.at[q->last].next : &q->first) = at;
     q->last = at;
     q->entered++;
     for (int i = 0; i < what.n; i++)
         copy_of(p, g, what.of[i])->users++;
-    return &p->pool[at];
+    return &p->pool.at[at];
 }
 
 static ticket latest(const play *p, int g, int which)
@@ -64,14 +64,14 @@ static ticket latest(const play *p, int g, int which)
 const operation *dagi_node_pop(play *p, int number)
 {
     queue *q = queue_of(p, number);
-    operation *o = &p->pool[q->first];
+    operation *o = &p->pool.at[q->first];
     int next = o->next, at = q->first;
     for (int i = 0; i < o->n; i++)
         copy_of(p, number / MOST_QUEUES, o->of[i])->users--;
     if (number % MOST_QUEUES == QUEUE_IN && o->from != HOST)
         copy_of(p, o->from, o->of[0])->users--;
-    o->next = p->spare;
-    p->spare = at;
+    o->next = p->pool.spare;
+    p->pool.spare = at;
     q->first = next;
     q->passed++;
     q->busy = false;
@@ -243,7 +243,7 @@ static void run_filled(play *p, int g)
     device *d = &p->device[g];
     while (d->filled.count > 0 && d->running < p->node->streams) {
         int number = dagi_heap_pop(&d->filled).what;
-        const operation *o = &p->pool[queue_of(p, number)->first];
+        const operation *o = &p->pool.at[queue_of(p, number)->first];
         d->busy_until = later(d->busy_until, p->now) + o->filled;
         d->since = d->running++ == 0 ? p->now : d->since;
         dagi_node_post(p, later(p->now + o->alone, d->busy_until), HEAD, number);
@@ -253,7 +253,7 @@ static void run_filled(play *p, int g)
 static void begin(play *p, int g, int which)
 {
     queue *q = &p->device[g].queues[which];
-    const operation *o = &p->pool[q->first];
+    const operation *o = &p->pool.at[q->first];
     for (int i = 0; i < 3; i++)
         if (!has_passed(p, o->behind[i]))
             return;
