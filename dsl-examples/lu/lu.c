@@ -98,16 +98,17 @@ typedef struct lu_pace {
 
 /* Exchanges of rows go over the network in order, and so do the messages that agree on pivots: the fewer
  * exchanges are under way, the less these wait. Each worker wants a block column to work on, and another on
- * its way. Between pieces of an update messages get on; a device needs neither. The numbers are of what ranks
- * do with their own, so they may differ between ranks. */
+ * its way; each device a few, for which it has long tasks. Between pieces of an update messages get on; a device needs
+ * none, and on one process column all exchanges at once take less time. The numbers are of what ranks do with their own,
+ * so they may differ between ranks. */
 static lu_pace pace_of(dag_context *ctx, const dag_matrix *stacks, const dag_lu_options *o, int panels)
 {
-    enum { ROWS = 480, PIECES = 8 }; /* about what 400 us take, with nb = 128 */
+    enum { ROWS = 480, PIECES = 8, FEW = 4 }; /* about what 400 us take, with nb = 128 */
     int64_t pieces = dagi_least(stacks->m / stacks->mt / ROWS, PIECES);
     lu_pace pace = {.ahead = o->lookahead > 0 ? o->lookahead - 1 : stacks->q == 1 ? panels : 3,
                     .exchanges = 2 * dag_workers(ctx) + 2, .pieces = pieces > 1 ? (int)pieces : 1};
     if (dag_devices(ctx) > 0)
-        pace = (lu_pace){pace.ahead, (int)stacks->nt, 1};
+        pace = (lu_pace){pace.ahead, stacks->mt > 1 && stacks->q > 1 ? FEW * dag_devices(ctx) : (int)stacks->nt, 1};
     if (o->exchanges > 0)
         pace.exchanges = o->exchanges;
     if (o->pieces > 0)

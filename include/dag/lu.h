@@ -61,9 +61,9 @@ typedef struct dag_lu_options {
                         [A B] with one more block column or more: what has been B is then L^-1 P B, and
                         dag_trsm() with U solves. dag_gesv_with() refuses it. */
     int exchanges; /**< block columns of a rank whose rows one panel may be exchanging at a time, with partial
-                        pivoting on several process rows; without a choice 2 for each worker and 2, all of
-                        them where there are devices. More keep the network busy for longer, fewer let
-                        messages that agree on pivots through. */
+                        pivoting on several process rows; without a choice 2 for each worker and 2; where there
+                        are devices 4 for each, or all of them on one process column. More keep the network busy
+                        for longer, fewer let messages that agree on pivots through. */
     int pieces; /**< tasks, of some of the rows each, that an update is cut into, there as well; without a choice one
                      for each 480 rows of a rank, 8 at most; 1 where there are devices */
 } dag_lu_options;
