@@ -62,7 +62,7 @@ typedef struct dag_lu_options {
                         dag_trsm() with U solves. dag_gesv_with() refuses it. */
     int exchanges; /**< block columns of a rank whose rows one panel may be exchanging at a time, with partial
                         pivoting on several process rows; without a choice 2 for each worker and 2; where there
-                        are devices 4 for each, or all of them on one process column. More keep the network busy
+                        are devices 8 for each, or all of them on one process column. More keep the network busy
                         for longer, fewer let messages that agree on pivots through. */
     int pieces; /**< tasks, of some of the rows each, that an update is cut into, there as well; without a choice one
                      for each 480 rows of a rank, 8 at most; 1 where there are devices */

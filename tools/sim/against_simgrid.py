@@ -73,7 +73,8 @@ def recorded(options, _machine):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if "SimGrid, s" in cells:
             column = cells.index("SimGrid, s")
-        if column and cells[1].isdigit() and int(cells[1]) <= options.most:
+        if column and cells[1].isdigit() and int(cells[1]) <= options.most and \
+                dict(ROUTINES)[cells[2]] in options.graphs and cells[0].split()[0] in options.bandwidths:
             order = order_of(options, int(cells[1]))
             counts = tuple(int(re.findall(r"\d+", cell)[-1]) for cell in cells[3:5]) # its own, where they differ
             yield cells[0], int(cells[1]), cells[2], order, counts, float(cells[column])
@@ -146,6 +147,12 @@ def main():
         parser.error("give a build of the preset simgrid, or --recorded and --doc FILE with its table")
     if options.doc and (options.network != "flat" or options.line):
         parser.error("the table in the page is of flat networks")
+    known = [routine for _, routine in ROUTINES] + [name.split()[0] for name, _ in NETWORKS]
+    for word in options.graphs + options.bandwidths:
+        if word not in known:
+            parser.error(f"{word} is not known; graphs and bandwidths are {', '.join(known)}")
+    if options.doc and options.tiles != parser.get_default("tiles"):
+        parser.error("the table in the page has its own number of tiles; leave out --tiles, or --doc")
     with tempfile.TemporaryDirectory() as work:
         found = list(rows(options, os.path.join(work, "machine")))
     text = table(found)

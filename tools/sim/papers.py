@@ -130,7 +130,7 @@ def cause(player, text, rate, run, idle):
              for name, change in CAUSES]
     least, name = min(found)
     if least > 0.8 * idle:
-        return f"none alone: {name} ten times as fast leave {least:.1f} %"
+        return f"none alone: {least:.1f} % with {name} ten times as fast"
     return f"{name}: ten times as fast {least:.1f} %"
 
 
