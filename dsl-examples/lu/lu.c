@@ -103,7 +103,8 @@ typedef struct lu_pace {
  * so they may differ between ranks. */
 static lu_pace pace_of(dag_context *ctx, const dag_matrix *stacks, const dag_lu_options *o, int panels)
 {
-    enum { ROWS = 480, PIECES = 8, FEW = 8 }; /* about what 400 us take, with nb = 128 */
+    enum { ROWS = 480, PIECES = 8 }; /* about what 400 us take, with nb = 128 */
+    enum { FEW = 8 }; /* with 4 devices starve where the network is fast */
     int64_t pieces = dagi_least(stacks->m / stacks->mt / ROWS, PIECES);
     lu_pace pace = {.ahead = o->lookahead > 0 ? o->lookahead - 1 : stacks->q == 1 ? panels : 3,
                     .exchanges = 2 * dag_workers(ctx) + 2, .pieces = pieces > 1 ? (int)pieces : 1};
