@@ -25,7 +25,8 @@ static const double gain = 0.98; /* of the best uniform size, below which two si
 static const int64_t sizes[] = {64, 96, 128, 192, 256, 320, 384, 448, 512, 576, 640, 768, 896, 1024, 1152, 1280, 1536,
                                 1792, 2048, 2560, 3072, 4096}; /* the first two for the panels of QR */
 static const int64_t widths[] = {32, 64, 96, 128, 160, 192, 256, 320, 384, 512};
-static const struct { int64_t s, b; } coarse[] = {{1, 96}, {2, 96}, {4, 64}, {1, 192}, {2, 192}, {4, 192}};
+static const struct { int64_t s, b; } coarse[] = {{1, 96}, {2, 96}, {4, 64}, {1, 192}, {2, 192}, {4, 192},
+                                                  {1, 32}}; /* the last for panels of QR, of tiles that are far wider */
 #define COUNT(array) ((int)(sizeof(array) / sizeof(*(array))))
 enum { MOST_TILES = 128, MOST_NARROW = 8 };
 
@@ -111,11 +112,14 @@ static void try_uniform(search *s)
 static void try_coarse(search *s)
 {
     /* a tile that is too wide for panels of QR may be best when it is cut */
-    double most = s->p.routine == DAGI_SPLIT_GEQRF ? DBL_MAX : 2 * s->seconds;
-    for (int i = 0; i < (s->of.nb == 0 ? COUNT(sizes) : 1); i++)
-        for (int c = 0; c < COUNT(coarse); c++)
+    bool panels = s->p.routine == DAGI_SPLIT_GEQRF;
+    double most = panels ? DBL_MAX : 2 * s->seconds;
+    for (int i = 0; i < (s->of.nb == 0 ? COUNT(sizes) : 1); i++) {
+        bool wide = (s->of.nb > 0 ? s->of.nb : sizes[i]) >= 192;
+        for (int c = 0; c < COUNT(coarse) - !(panels && wide); c++)
             if (s->of.nb > 0 || s->whole[i] <= most)
                 consider(s, sizes[i], coarse[c].s, coarse[c].b);
+    }
 }
 
 static int index_of(const int64_t *list, int count, int64_t value)
