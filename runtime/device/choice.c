@@ -241,9 +241,35 @@ static double estimate_at(const dagi_choice_class *cls, int model, int step)
     return t != NULL ? get(&t->estimate) : 0;
 }
 
-/* What the neighbours tell: between two of them the value lies on the line through them over the
- * logarithms, beside one it is in proportion. 0 = there are none near. */
-static double estimate_near(const dagi_choice_class *cls, int model, int step)
+/* The same, but for one time alone: a first run may have loaded code. */
+static double sure_at(const dagi_choice_class *cls, int model, int step)
+{
+    const dagi_times *t = step >= 0 && step < DAGI_SIZES ? times_at(cls, model, step) : NULL;
+    int known = t != NULL ? atomic_load_explicit(&t->known, memory_order_relaxed) : 0;
+    return known > 1 ? get(&t->estimate) : 0;
+}
+
+/* Cores have not run that size, but another one: in the proportion in which a device took both. Bytes do not tell the
+ * work of tasks of different shapes: a product of a narrow tile has half those of a wide one, and a tenth of its operations. Not the
+ * other way round, since a device's rate grows with the size. 0 = no device knows both. */
+static double estimate_of_cores(const dagi_choice *c, const dagi_choice_class *cls, int step)
+{
+    for (int k = 1; k < NEAR; k++) {
+        for (int measured = step - k; measured <= step + k; measured += 2 * k) {
+            double seconds = estimate_at(cls, 0, measured);
+            for (int m = 1; seconds > 0 && m < c->nmodels; m++) {
+                double here = sure_at(cls, m, step), there = sure_at(cls, m, measured);
+                if (here > 0 && there > 0)
+                    return seconds * here / there;
+            }
+        }
+    }
+    return 0;
+}
+
+/* What neighbours tell: between two of them the value lies on the line through them over the
+ * logarithms, beside one it is in proportion to what devices took, or to the size. 0 = there are none near. */
+static double estimate_near(const dagi_choice *c, const dagi_choice_class *cls, int model, int step)
 {
     double below = 0, above = 0;
     int down = 0, up = 0;
@@ -255,6 +281,9 @@ static double estimate_near(const dagi_choice_class *cls, int model, int step)
     }
     if (down > 0 && up > 0)
         return below * pow(above / below, (double)down / (down + up));
+    double beside = model == 0 ? estimate_of_cores(c, cls, step) : 0;
+    if (beside > 0)
+        return beside;
     if (down > 0 && down <= BESIDE)
         return below * exp2((double)down / DAGI_SIZE_STEPS);
     if (up > 0 && up <= BESIDE)
@@ -277,7 +306,7 @@ double dagi_choice_kernel(const dagi_choice *c, const dagi_choice_class *cls, in
     int model = c->model_of[place], step = size_step(size);
     double seconds = estimate_at(cls, model, step);
     if (seconds <= 0)
-        seconds = estimate_near(cls, model, step);
+        seconds = estimate_near(c, cls, model, step);
     return seconds > 0 ? seconds : DAGI_CHOICE_UNKNOWN;
 }
 
@@ -377,7 +406,7 @@ static double hope(const dagi_choice *c, const dagi_choice_class *cls, int place
 }
 
 /* Whether that place may still be tried; the trial is counted when `take` is set. */
-static int may_try(dagi_choice_class *cls, int model, int step, int take)
+static int may_try(const dagi_choice *c, dagi_choice_class *cls, int model, int step, int take)
 {
     const dagi_times *known = times_at(cls, model, step);
     if (known != NULL && (atomic_load_explicit(&known->known, memory_order_relaxed) >=
@@ -385,7 +414,7 @@ static int may_try(dagi_choice_class *cls, int model, int step, int take)
                           atomic_load_explicit(&known->tried, memory_order_relaxed) >=
                               DAGI_CHOICE_TRIES))
         return 0;
-    if (known == NULL && estimate_near(cls, model, step) > 0)
+    if (known == NULL && estimate_near(c, cls, model, step) > 0)
         return 0;
     if (!take)
         return 1;
@@ -417,7 +446,7 @@ int dagi_choice_best(dagi_choice *c, dagi_choice_class *cls, uint64_t size,
         return best;
     for (int i = 0; i < count; i++) {
         const dagi_candidate *d = &candidates[i];
-        if (!may_try(cls, c->model_of[d->place], step, 0))
+        if (!may_try(c, cls, c->model_of[d->place], step, 0))
             continue;
         double end = d->backlog + d->move + hope(c, cls, d->place, size, d->kernel);
         if (end < least_hope) {
@@ -428,7 +457,7 @@ int dagi_choice_best(dagi_choice *c, dagi_choice_class *cls, uint64_t size,
     /* Where the best is on trial itself it is counted, so that trials end. */
     if (tried < 0 || least_hope >= least)
         return best;
-    if (!may_try(cls, c->model_of[candidates[tried].place], step, 1))
+    if (!may_try(c, cls, c->model_of[candidates[tried].place], step, 1))
         return best;
     if (tried != best)
         atomic_fetch_add_explicit(&c->trials, 1, memory_order_relaxed);

@@ -18,7 +18,7 @@ typedef struct dagi_pace {
 } dagi_pace;
 
 /* `count` of them have ended, of which the first was begun at *begin, raised to when it had the way
- * free; seen `now`, after nobody had looked for `away`. Nanoseconds that each took; -1 = it was
+ * free; seen `now`, after the look before, `away` ago, had not seen it. Nanoseconds that each took; -1 = it was
  * seen too late to tell. */
 int64_t dagi_pace_end(dagi_pace *p, uint64_t *begin, uint64_t now, uint64_t away, int count);
 

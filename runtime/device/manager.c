@@ -160,7 +160,7 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
     dagi_result result = DAGI_OK;
     dagi_activate(w);
     read_clocks(w, d);
-    d->time.away = d->time.left_at ? d->time.now - d->time.left_at : 0;
+    d->time.away = d->time.looked_at ? d->time.now - d->time.looked_at : 0;
     if (!atomic_load_explicit(&d->load.flying, memory_order_relaxed))
         atomic_store(&d->load.flying, 1);
     dagi_depart_collect(d);
@@ -180,11 +180,12 @@ static int round_of(struct dagi_worker *w, dagi_device *d)
                            dagi_runner(w)->counted)
         dagi_flush(w); /* somebody may wait for the end */
     dagi_stats_round(d);
-    d->time.left_at = 0;
-    if (!is_flying(d))
+    /* What ended behind this round's look, while it issued or had lost the processor, is found by the next one only. */
+    d->time.looked_at = d->time.now;
+    if (!is_flying(d)) {
         atomic_store(&d->load.flying, 0);
-    else
-        d->time.left_at = dagi_now();
+        d->time.looked_at = 0;
+    }
     if (d->time.ticks && events > 0)
         dagi_trace_drive(DAGI_TRACK(w), d->time.ticks);
     return events;

@@ -127,7 +127,8 @@ static void kernels_ended(dagi_device *d, const dagi_job *jobs)
     }
     if (count == 0)
         return;
-    int64_t each = dagi_pace_end(&d->kernels.pace, &begin, d->time.now, d->time.away, count);
+    uint64_t seen = dagi_now(), looked = d->time.now - d->time.away;
+    int64_t each = dagi_pace_end(&d->kernels.pace, &begin, seen, seen - looked, count);
     uint64_t end = d->kernels.pace.last_end;
     dagi_count(&d->counts.busy, end > begin ? (int64_t)(end - begin) : 0);
     for (const dagi_job *job = jobs; job && each > 0; job = job->next)

@@ -244,6 +244,34 @@ START_TEST(trials_do_not_ruin_the_run)
 }
 END_TEST
 
+/* What cores take for a size that none has run follows from another one and from what devices took for both, and is no
+ * reason for a trial. */
+START_TEST(cores_take_longer_as_devices_do)
+{
+    dagi_choice *c = dagi_choice_new(places, PLACES);
+    uint64_t narrow = 16 * MEGA, wide = 40 * MEGA, wider = 24 * MEGA;
+    learn(c, CORES, narrow, 30e-3, 1);
+    learn(c, FIRST, narrow, 1e-3, 3);
+    ck_assert(dagi_choice_kernel(c, gemm(c), CORES, wide) == DAGI_CHOICE_UNKNOWN);
+    ck_assert(about(dagi_choice_kernel(c, gemm(c), CORES, wider), 30e-3 * exp2(2.0 / 4))); /* by its size */
+    learn(c, FIRST, wide, 90e-3, 1);
+    ck_assert(dagi_choice_kernel(c, gemm(c), CORES, wide) == DAGI_CHOICE_UNKNOWN); /* a device's first time tells little */
+    learn(c, FIRST, wide, 10e-3, 1);
+    learn(c, FIRST, wider, 7e-3, 3);
+    ck_assert(about(dagi_choice_kernel(c, gemm(c), CORES, wide), 300e-3));
+    ck_assert(about(dagi_choice_kernel(c, gemm(c), CORES, wider), 210e-3));
+    dagi_candidate two[] = {{FIRST, 200e-3, 0, 0}, {CORES, 0, 0, 0}};
+    ck_assert_int_eq(dagi_choice_best(c, gemm(c), wide, two, 2), 0);
+    ck_assert_int_eq(dagi_choice_trials(c), 0);
+    two[0].backlog = 400e-3;
+    ck_assert_int_eq(dagi_choice_best(c, gemm(c), wide, two, 2), 1);
+    /* Devices are faster the larger it is: what cores took does not tell. */
+    learn(c, CORES, 160 * MEGA, 3, 3);
+    ck_assert(dagi_choice_kernel(c, gemm(c), FIRST, 160 * MEGA) == DAGI_CHOICE_UNKNOWN);
+    dagi_choice_free(c);
+}
+END_TEST
+
 /* One slow first run on a device, which loads its code, does not rule it out. */
 START_TEST(first_run_on_a_device)
 {
@@ -460,6 +488,7 @@ int main(void)
     tcase_add_test(c, turn_takes_each_device);
     tcase_add_test(c, trials_end);
     tcase_add_test(c, trials_do_not_ruin_the_run);
+    tcase_add_test(c, cores_take_longer_as_devices_do);
     tcase_add_test(c, first_run_on_a_device);
     tcase_add_test(c, many_threads);
     suite_add_tcase(suite, c);

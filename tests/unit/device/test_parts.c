@@ -287,6 +287,11 @@ START_TEST(an_end_lies_between_two_looks)
     ck_assert_int_eq(dagi_pace_end(&p, &begin, 10700 * us, 400 * us, 1), 9800 * us + 500);
     begin = 20000 * us; /* found by the second look, and begun by the one before */
     ck_assert_int_eq(dagi_pace_end(&p, &begin, 20800 * us, 400 * us, 1), 600 * us);
+    begin = 30000 * us; /* begun behind the look before: it ended between its begin and this look */
+    ck_assert_int_eq(dagi_pace_end(&p, &begin, 30100 * us, 10000 * us, 1), -1);
+    ck_assert_uint_eq(p.doubt, 50 * us);
+    begin = 5;
+    ck_assert_int_eq(dagi_pace_end(&p, &begin, 31050 * us, 1 * us, 1), 999 * us + 500);
 }
 END_TEST
 
