@@ -17,7 +17,8 @@ dag_status dag_laset(dag_context *ctx, dag_uplo uplo, dag_dcomplex off, dag_dcom
                      dag_matrix *A)
 {
     DAGI_MAKERS(laset) make[4] = DAGI_FOUR(laset);
-    dagi_check c = dagi_check_start(ctx, "dag_laset");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_laset");
     dagi_check_matrix(&c, "A", A);
     dagi_check_triangle(&c, "A", uplo, true, A);
     dagi_check_scalar(&c, "off", off, A);
@@ -29,7 +30,8 @@ dag_status dag_laset(dag_context *ctx, dag_uplo uplo, dag_dcomplex off, dag_dcom
 
 dag_status dag_lascl(dag_context *ctx, dag_uplo uplo, double from, double to, dag_matrix *A)
 {
-    dagi_check c = dagi_check_start(ctx, "dag_lascl");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_lascl");
     dagi_check_matrix(&c, "A", A);
     dagi_check_triangle(&c, "A", uplo, true, A);
     dagi_check_number(&c, "from", from);
@@ -77,7 +79,8 @@ static dag_taskpool *add_pool(dag_context *ctx, dag_uplo uplo, dag_trans trans, 
 dag_status dag_geadd(dag_context *ctx, dag_uplo uplo, dag_trans trans, dag_dcomplex alpha,
                      dag_matrix *A, dag_dcomplex beta, dag_matrix *B)
 {
-    dagi_check c = dagi_check_start(ctx, "dag_geadd");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_geadd");
     check_add(&c, uplo, trans, A, B);
     dagi_check_scalar(&c, "alpha", alpha, B);
     dagi_check_scalar(&c, "beta", beta, B);
@@ -91,7 +94,8 @@ dag_status dag_lacpy(dag_context *ctx, dag_uplo uplo, dag_matrix *A, dag_matrix 
     if (uplo == DAG_GENERAL && A != NULL && B != NULL && (A->mb != B->mb || A->nb != B->nb) &&
         A->uplo == DAG_GENERAL && B->uplo == DAG_GENERAL)
         return dag_redistribute(ctx, A, B); /* all ranks see the same tiles */
-    dagi_check c = dagi_check_start(ctx, "dag_lacpy");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_lacpy");
     check_add(&c, uplo, DAG_NO_TRANS, A, B);
     if (!dagi_check_agreed(&c))
         return c.status;

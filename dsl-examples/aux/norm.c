@@ -142,7 +142,8 @@ enum shape { GENERAL, SQUARE, TRAPEZOID };
 static dag_status norm(dag_context *ctx, const char *routine, struct norm o, enum shape shape,
                        double *value)
 {
-    dagi_check c = dagi_check_start(ctx, routine);
+    dagi_check c;
+    dagi_check_start(&c, ctx, routine);
     dagi_check_matrix(&c, "A", o.A);
     dagi_check_present(&c, "value", value);
     dagi_check_norm(&c, o.kind, DAG_NORM_MAX, DAG_NORM_FRO);

@@ -104,24 +104,23 @@ static void check_reach(dagi_check *c, const char *length, int64_t n, const char
                         length, n, first, at, whole);
 }
 
-static dagi_check check(const request *r)
+static void check(dagi_check *c, const request *r)
 {
-    dagi_check c = dagi_check_start(r->grid != NULL ? r->grid->ctx : NULL, "dag_part_open");
-    dagi_check_present(&c, "grid", r->grid);
+    dagi_check_start(c, r->grid != NULL ? r->grid->ctx : NULL, "dag_part_open");
+    dagi_check_present(c, "grid", r->grid);
     if (r->grid == NULL)
-        return c;
-    check_grid(&c, r->grid);
+        return;
+    check_grid(c, r->grid);
     const int kind[] = {(int)r->prec, (int)r->access};
-    dagi_check_same(&c, "prec or access", kind, sizeof kind);
+    dagi_check_same(c, "prec or access", kind, sizeof kind);
     if ((unsigned)r->prec >= DAG_PRECISION_COUNT)
-        dagi_check_fail(&c, "prec is %d; there is no such type", (int)r->prec);
+        dagi_check_fail(c, "prec is %d; there is no such type", (int)r->prec);
     if (r->access < DAG_PART_READ || r->access > DAG_PART_RW)
-        dagi_check_fail(&c, "access is %d; it must be DAG_PART_READ, DAG_PART_WRITE or DAG_PART_RW",
+        dagi_check_fail(c, "access is %d; it must be DAG_PART_READ, DAG_PART_WRITE or DAG_PART_RW",
                         (int)r->access);
-    check_desc(&c, r);
-    check_reach(&c, "m", r->m, "ia", r->ia, c.status == DAG_SUCCESS ? r->desc[M_] : 0);
-    check_reach(&c, "n", r->n, "ja", r->ja, c.status == DAG_SUCCESS ? r->desc[N_] : 0);
-    return c;
+    check_desc(c, r);
+    check_reach(c, "m", r->m, "ia", r->ia, c->status == DAG_SUCCESS ? r->desc[M_] : 0);
+    check_reach(c, "n", r->n, "ja", r->ja, c->status == DAG_SUCCESS ? r->desc[N_] : 0);
 }
 
 /* ---- where it lies -------------------------------------------------------------------------- */
@@ -288,7 +287,8 @@ dag_status dag_part_open(const dag_blacs_grid *grid, dag_precision prec, dag_par
                          const int desc[9], dag_part **part)
 {
     const request r = {grid, prec, access, m, n, ia, ja, local, desc};
-    dagi_check c = check(&r);
+    dagi_check c;
+    check(&c, &r);
     dagi_check_present(&c, "part", part);
     opened *made = prepare(&c, &r);
     if (dagi_check_agreed(&c) && made->super.copied && (access & DAG_PART_READ)) {

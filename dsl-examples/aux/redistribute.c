@@ -6,7 +6,8 @@
 
 dag_status dag_redistribute(dag_context *ctx, dag_matrix *A, dag_matrix *B)
 {
-    dagi_check c = dagi_check_start(ctx, "dag_redistribute");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_redistribute");
     dagi_check_matrix(&c, "A", A);
     dagi_check_matrix(&c, "B", B);
     dagi_check_same_type(&c, "A", A, "B", B);

@@ -162,7 +162,8 @@ static dag_status do_batch(dagi_check *c, dagi_entry entry, batch_call *call)
 static dag_status cholesky(dag_context *ctx, dagi_entry entry, batch_routine what, dag_uplo uplo,
                            const dag_batch *A, const dag_batch *B, int64_t *info)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check c;
+    dagi_check_start(&c, ctx, entry.name);
     batch_call call = {.what = what, .A = {A, B}, .uplo = uplo, .info = info};
     dagi_check_uplo(&c, uplo);
     return do_batch(&c, entry, &call);
@@ -171,14 +172,16 @@ static dag_status cholesky(dag_context *ctx, dagi_entry entry, batch_routine wha
 static dag_status lu(dag_context *ctx, dagi_entry entry, batch_routine what, const dag_batch *A,
                      int64_t *ipiv, int64_t stride, const dag_batch *B, int64_t *info)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check c;
+    dagi_check_start(&c, ctx, entry.name);
     batch_call call = {.what = what, .A = {A, B}, .ipiv = ipiv, .stride = stride, .info = info};
     return do_batch(&c, entry, &call);
 }
 
 static dag_status qr(dag_context *ctx, dagi_entry entry, const dag_batch *A, void *tau, int64_t stride)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check c;
+    dagi_check_start(&c, ctx, entry.name);
     batch_call call = {.what = BATCH_GEQRF, .A = {A}, .tau = tau, .stride = stride};
     return do_batch(&c, entry, &call);
 }
@@ -193,7 +196,8 @@ static void check_scalar(dagi_check *c, const char *name, dag_dcomplex value, co
 
 static dag_status product(dag_context *ctx, dagi_entry entry, batch_call call)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check c;
+    dagi_check_start(&c, ctx, entry.name);
     dagi_check_trans(&c, "transa", call.transa);
     dagi_check_trans(&c, "transb", call.transb);
     check_scalar(&c, "alpha", call.alpha, call.A[0]);
@@ -203,7 +207,8 @@ static dag_status product(dag_context *ctx, dagi_entry entry, batch_call call)
 
 static dag_status triangular(dag_context *ctx, dagi_entry entry, batch_call call)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check c;
+    dagi_check_start(&c, ctx, entry.name);
     dagi_check_side(&c, call.side);
     dagi_check_uplo(&c, call.uplo);
     dagi_check_trans(&c, "trans", call.transa);

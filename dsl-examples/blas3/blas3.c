@@ -25,32 +25,31 @@ struct symm {
     dag_matrix *A, *B, *C;
 };
 
-static dagi_check check_symm(dagi_entry entry, const struct symm *s)
+static void check_symm(dagi_check *c, dagi_entry entry, const struct symm *s)
 {
-    dagi_check c = dagi_check_start(s->ctx, entry.name);
-    dagi_check_side(&c, s->side);
-    dagi_check_typed(&c, "A", entry.prec, s->A);
-    dagi_check_matrix(&c, "B", s->B);
-    dagi_check_matrix(&c, "C", s->C);
-    dagi_check_square(&c, "A", s->uplo, s->A);
-    dagi_check_same_type(&c, "A", s->A, "B", s->B);
-    dagi_check_same_type(&c, "A", s->A, "C", s->C);
-    dagi_check_general(&c, "B", s->B);
-    dagi_check_general(&c, "C", s->C);
-    dagi_check_scalar(&c, "alpha", s->alpha, s->C);
-    dagi_check_scalar(&c, "beta", s->beta, s->C);
-    dagi_check_distinct(&c, "C", s->C, "A", s->A);
-    dagi_check_distinct(&c, "C", s->C, "B", s->B);
-    if (c.status != DAG_SUCCESS)
-        return c;
+    dagi_check_start(c, s->ctx, entry.name);
+    dagi_check_side(c, s->side);
+    dagi_check_typed(c, "A", entry.prec, s->A);
+    dagi_check_matrix(c, "B", s->B);
+    dagi_check_matrix(c, "C", s->C);
+    dagi_check_square(c, "A", s->uplo, s->A);
+    dagi_check_same_type(c, "A", s->A, "B", s->B);
+    dagi_check_same_type(c, "A", s->A, "C", s->C);
+    dagi_check_general(c, "B", s->B);
+    dagi_check_general(c, "C", s->C);
+    dagi_check_scalar(c, "alpha", s->alpha, s->C);
+    dagi_check_scalar(c, "beta", s->beta, s->C);
+    dagi_check_distinct(c, "C", s->C, "A", s->A);
+    dagi_check_distinct(c, "C", s->C, "B", s->B);
+    if (c->status != DAG_SUCCESS)
+        return;
     const dag_matrix *B = s->B, *C = s->C;
-    dagi_check_cut(&c, "the rows of C", C->m, C->mb, "those of B", B->m, B->mb);
-    dagi_check_cut(&c, "the columns of C", C->n, C->nb, "those of B", B->n, B->nb);
+    dagi_check_cut(c, "the rows of C", C->m, C->mb, "those of B", B->m, B->mb);
+    dagi_check_cut(c, "the columns of C", C->n, C->nb, "those of B", B->n, B->nb);
     if (s->side == DAG_LEFT)
-        dagi_check_rhs(&c, s->A, B);
+        dagi_check_rhs(c, s->A, B);
     else
-        dagi_check_cut(&c, "the columns of A", s->A->n, s->A->nb, "those of B", B->n, B->nb);
-    return c;
+        dagi_check_cut(c, "the columns of A", s->A->n, s->A->nb, "those of B", B->n, B->nb);
 }
 
 static dag_taskpool *symm_pool(void *call)
@@ -65,13 +64,15 @@ static dag_taskpool *symm_pool(void *call)
 
 static dag_taskpool *new_symm(const char *routine, struct symm s)
 {
-    dagi_check c = check_symm((dagi_entry){routine, DAGI_ANY}, &s);
+    dagi_check c;
+    check_symm(&c, (dagi_entry){routine, DAGI_ANY}, &s);
     return if_good(&c, symm_pool, &s);
 }
 
 static dag_status do_symm(dagi_entry entry, struct symm s)
 {
-    dagi_check c = check_symm(entry, &s);
+    dagi_check c;
+    check_symm(&c, entry, &s);
     return run_if_good(&c, symm_pool, &s);
 }
 
@@ -109,33 +110,32 @@ static void check_rank_k_trans(dagi_check *c, const struct rank_k *r)
                         r->herm ? "DAG_CONJ_TRANS" : "DAG_TRANS");
 }
 
-static dagi_check check_rank_k(dagi_entry entry, const struct rank_k *r)
+static void check_rank_k(dagi_check *c, dagi_entry entry, const struct rank_k *r)
 {
-    dagi_check c = dagi_check_start(r->ctx, entry.name);
-    dagi_check_typed(&c, "A", entry.prec, r->A);
-    dagi_check_matrix(&c, "C", r->C);
-    dagi_check_same_type(&c, "A", r->A, "C", r->C);
-    check_rank_k_trans(&c, r);
-    dagi_check_square(&c, "C", r->uplo, r->C);
-    dagi_check_general(&c, "A", r->A);
-    dagi_check_scalar(&c, "alpha", r->alpha, r->C);
-    dagi_check_scalar(&c, "beta", r->beta, r->C);
-    dagi_check_distinct(&c, "C", r->C, "A", r->A);
-    if (c.status == DAG_SUCCESS) {
+    dagi_check_start(c, r->ctx, entry.name);
+    dagi_check_typed(c, "A", entry.prec, r->A);
+    dagi_check_matrix(c, "C", r->C);
+    dagi_check_same_type(c, "A", r->A, "C", r->C);
+    check_rank_k_trans(c, r);
+    dagi_check_square(c, "C", r->uplo, r->C);
+    dagi_check_general(c, "A", r->A);
+    dagi_check_scalar(c, "alpha", r->alpha, r->C);
+    dagi_check_scalar(c, "beta", r->beta, r->C);
+    dagi_check_distinct(c, "C", r->C, "A", r->A);
+    if (c->status == DAG_SUCCESS) {
         struct op a = op_of(r->trans, r->A);
-        dagi_check_cut(&c, "the rows of C", r->C->m, r->C->mb, "those of op(A)", a.m, a.mb);
+        dagi_check_cut(c, "the rows of C", r->C->m, r->C->mb, "those of op(A)", a.m, a.mb);
     }
     if (!r->two)
-        return c;
-    dagi_check_matrix(&c, "B", r->B);
-    dagi_check_same_type(&c, "A", r->A, "B", r->B);
-    dagi_check_general(&c, "B", r->B);
-    dagi_check_distinct(&c, "C", r->C, "B", r->B);
-    if (c.status == DAG_SUCCESS) {
-        dagi_check_rhs(&c, r->A, r->B);
-        dagi_check_cut(&c, "the columns of A", r->A->n, r->A->nb, "those of B", r->B->n, r->B->nb);
+        return;
+    dagi_check_matrix(c, "B", r->B);
+    dagi_check_same_type(c, "A", r->A, "B", r->B);
+    dagi_check_general(c, "B", r->B);
+    dagi_check_distinct(c, "C", r->C, "B", r->B);
+    if (c->status == DAG_SUCCESS) {
+        dagi_check_rhs(c, r->A, r->B);
+        dagi_check_cut(c, "the columns of A", r->A->n, r->A->nb, "those of B", r->B->n, r->B->nb);
     }
-    return c;
 }
 
 static dag_taskpool *rank_k_pool(void *call)
@@ -156,13 +156,15 @@ static dag_taskpool *rank_k_pool(void *call)
 
 static dag_taskpool *new_rank_k(const char *routine, struct rank_k r)
 {
-    dagi_check c = check_rank_k((dagi_entry){routine, DAGI_ANY}, &r);
+    dagi_check c;
+    check_rank_k(&c, (dagi_entry){routine, DAGI_ANY}, &r);
     return if_good(&c, rank_k_pool, &r);
 }
 
 static dag_status do_rank_k(dagi_entry entry, struct rank_k r)
 {
-    dagi_check c = check_rank_k(entry, &r);
+    dagi_check c;
+    check_rank_k(&c, entry, &r);
     return run_if_good(&c, rank_k_pool, &r);
 }
 
@@ -207,24 +209,23 @@ struct triangular {
     int solve;
 };
 
-static dagi_check check_triangular(dagi_entry entry, const struct triangular *t)
+static void check_triangular(dagi_check *c, dagi_entry entry, const struct triangular *t)
 {
-    dagi_check c = dagi_check_start(t->ctx, entry.name);
-    dagi_check_side(&c, t->side);
-    dagi_check_trans(&c, "trans", t->trans);
-    dagi_check_diag(&c, t->diag);
-    dagi_check_typed(&c, "A", entry.prec, t->A);
-    dagi_check_matrix(&c, "B", t->B);
-    dagi_check_square(&c, "A", t->uplo, t->A);
-    dagi_check_same_type(&c, "A", t->A, "B", t->B);
-    dagi_check_general(&c, "B", t->B);
-    dagi_check_scalar(&c, "alpha", t->alpha, t->B);
-    dagi_check_distinct(&c, "B", t->B, "A", t->A);
-    if (c.status == DAG_SUCCESS && t->side == DAG_LEFT)
-        dagi_check_rhs(&c, t->A, t->B);
-    else if (c.status == DAG_SUCCESS)
-        dagi_check_cut(&c, "the columns of A", t->A->n, t->A->nb, "those of B", t->B->n, t->B->nb);
-    return c;
+    dagi_check_start(c, t->ctx, entry.name);
+    dagi_check_side(c, t->side);
+    dagi_check_trans(c, "trans", t->trans);
+    dagi_check_diag(c, t->diag);
+    dagi_check_typed(c, "A", entry.prec, t->A);
+    dagi_check_matrix(c, "B", t->B);
+    dagi_check_square(c, "A", t->uplo, t->A);
+    dagi_check_same_type(c, "A", t->A, "B", t->B);
+    dagi_check_general(c, "B", t->B);
+    dagi_check_scalar(c, "alpha", t->alpha, t->B);
+    dagi_check_distinct(c, "B", t->B, "A", t->A);
+    if (c->status == DAG_SUCCESS && t->side == DAG_LEFT)
+        dagi_check_rhs(c, t->A, t->B);
+    else if (c->status == DAG_SUCCESS)
+        dagi_check_cut(c, "the columns of A", t->A->n, t->A->nb, "those of B", t->B->n, t->B->nb);
 }
 
 /*
@@ -255,7 +256,8 @@ static dag_taskpool *triangular_pool(void *call)
 
 static dag_taskpool *new_triangular(const char *routine, struct triangular t)
 {
-    dagi_check c = check_triangular((dagi_entry){routine, DAGI_ANY}, &t);
+    dagi_check c;
+    check_triangular(&c, (dagi_entry){routine, DAGI_ANY}, &t);
     return if_good(&c, triangular_pool, &t);
 }
 
@@ -284,7 +286,8 @@ dag_status dag_trsm_program(dag_context *ctx, dag_side side, dag_uplo uplo, dag_
     const struct triangular t = {ctx, side, uplo, trans, diag, alpha, A, B, 1};
     const dagi_outcore_trsm solve = {{side, uplo, trans, diag, alpha}, A, B};
     dag_matrix *const matrices[] = {B, A};
-    dagi_check c = check_triangular((dagi_entry){"dag_trsm_program", DAGI_ANY}, &t);
+    dagi_check c;
+    check_triangular(&c, (dagi_entry){"dag_trsm_program", DAGI_ANY}, &t);
     dagi_check_present(&c, "program", program);
     dagi_outcore_check(&c, matrices, 2, options);
     (void)dag_kernels_init(NULL);
@@ -295,7 +298,8 @@ dag_status dag_trsm_program(dag_context *ctx, dag_side side, dag_uplo uplo, dag_
 
 static dag_status do_triangular(dagi_entry entry, struct triangular t)
 {
-    dagi_check c = check_triangular(entry, &t);
+    dagi_check c;
+    check_triangular(&c, entry, &t);
     dagi_few few = {.wanted = 0};
     dag_matrix *const matrices[] = {t.B, t.A};
     int program = t.solve && dagi_outcore_wanted(&c, matrices, 2, 10);

@@ -19,33 +19,33 @@
 #define USUAL_RATE 1e9
 #define USUAL_FLOPS 1e10
 
-static dagi_check check_gemm(dagi_entry entry, const struct gemm *g)
+static void check_gemm(dagi_check *c, dagi_entry entry, const struct gemm *g)
 {
-    dagi_check c = dagi_check_start(g->ctx, entry.name);
-    dagi_check_trans(&c, "transa", g->transa);
-    dagi_check_trans(&c, "transb", g->transb);
-    dagi_check_typed(&c, "A", entry.prec, g->A);
-    dagi_check_matrix(&c, "B", g->B);
-    dagi_check_matrix(&c, "C", g->C);
-    dagi_check_same_type(&c, "A", g->A, "B", g->B);
-    dagi_check_same_type(&c, "A", g->A, "C", g->C);
-    dagi_check_general(&c, "A", g->A);
-    dagi_check_general(&c, "B", g->B);
-    dagi_check_general(&c, "C", g->C);
-    dagi_check_scalar(&c, "alpha", g->alpha, g->C);
-    dagi_check_scalar(&c, "beta", g->beta, g->C);
-    dagi_check_distinct(&c, "C", g->C, "A", g->A);
-    dagi_check_distinct(&c, "C", g->C, "B", g->B);
-    if (c.status != DAG_SUCCESS)
-        return c;
+    dagi_check_start(c, g->ctx, entry.name);
+    dagi_check_trans(c, "transa", g->transa);
+    dagi_check_trans(c, "transb", g->transb);
+    dagi_check_typed(c, "A", entry.prec, g->A);
+    dagi_check_matrix(c, "B", g->B);
+    dagi_check_matrix(c, "C", g->C);
+    dagi_check_same_type(c, "A", g->A, "B", g->B);
+    dagi_check_same_type(c, "A", g->A, "C", g->C);
+    dagi_check_general(c, "A", g->A);
+    dagi_check_general(c, "B", g->B);
+    dagi_check_general(c, "C", g->C);
+    dagi_check_scalar(c, "alpha", g->alpha, g->C);
+    dagi_check_scalar(c, "beta", g->beta, g->C);
+    dagi_check_distinct(c, "C", g->C, "A", g->A);
+    dagi_check_distinct(c, "C", g->C, "B", g->B);
+    if (c->status != DAG_SUCCESS)
+        return;
     struct op a = op_of(g->transa, g->A), b = op_of(g->transb, g->B);
-    dagi_check_cut(&c, "the rows of C", g->C->m, g->C->mb, "those of op(A)", a.m, a.mb);
-    dagi_check_cut(&c, "the columns of C", g->C->n, g->C->nb, "those of op(B)", b.n, b.nb);
-    dagi_check_cut(&c, "the columns of op(A)", a.n, a.nb, "the rows of op(B)", b.m, b.mb);
-    const dagi_cut_of of = dagi_gemm_cut_of(g);
-    if (c.status == DAG_SUCCESS && !g->whole)
-        dagi_check_tiles_cut(&c, &of, 0, g->C);
-    return c;
+    dagi_check_cut(c, "the rows of C", g->C->m, g->C->mb, "those of op(A)", a.m, a.mb);
+    dagi_check_cut(c, "the columns of C", g->C->n, g->C->nb, "those of op(B)", b.n, b.nb);
+    dagi_check_cut(c, "the columns of op(A)", a.n, a.nb, "the rows of op(B)", b.m, b.mb);
+    if (c->status == DAG_SUCCESS && !g->whole) {
+        const dagi_cut_of of = dagi_gemm_cut_of(g);
+        dagi_check_tiles_cut(c, &of, 0, g->C);
+    }
 }
 
 enum { PLANS = 256 }; /* that are looked at */
@@ -104,7 +104,8 @@ dag_taskpool *dag_gemm_new(dag_context *ctx, dag_trans transa, dag_trans transb,
                            dag_matrix *A, dag_matrix *B, dag_dcomplex beta, dag_matrix *C)
 {
     struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C, 0};
-    dagi_check c = check_gemm((dagi_entry){"dag_gemm_new", DAGI_ANY}, &g);
+    dagi_check c;
+    check_gemm(&c, (dagi_entry){"dag_gemm_new", DAGI_ANY}, &g);
     return if_good(&c, gemm_pool, &g);
 }
 
@@ -113,7 +114,8 @@ dag_status dag_gemm_inserted(dag_context *ctx, dag_trans transa, dag_trans trans
                              dag_matrix *C)
 {
     struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C, 0};
-    dagi_check c = check_gemm((dagi_entry){"dag_gemm_inserted", DAGI_ANY}, &g);
+    dagi_check c;
+    check_gemm(&c, (dagi_entry){"dag_gemm_inserted", DAGI_ANY}, &g);
     if (!dagi_check_agreed(&c))
         return c.status;
     if (dagi_gemm_only_scales(&g))
@@ -230,7 +232,8 @@ int dag_gemm_plans(dag_context *ctx, dag_trans transa, dag_trans transb, dag_mat
 {
     static const dag_gemm_options none;
     struct gemm g = {ctx, transa, transb, 1, 0, A, B, C, 1};
-    dagi_check c = check_gemm((dagi_entry){"dag_gemm_plans", DAGI_ANY}, &g);
+    dagi_check c;
+    check_gemm(&c, (dagi_entry){"dag_gemm_plans", DAGI_ANY}, &g);
     options = options ? options : &none;
     check_options(&c, options);
     check_groups(&c, &g, options);
@@ -302,7 +305,7 @@ static void check_same_options(dagi_check *c, const dag_gemm_options *o, bool pr
 }
 
 /* Behind the check of the arguments: finds the plan where one is needed. The outcome is that of all ranks. */
-static dag_status find_plan(dagi_check c, const struct gemm *g, const dag_gemm_options *options,
+static dag_status find_plan(dagi_check *c, const struct gemm *g, const dag_gemm_options *options,
                             bool program, dag_gemm_plan *plan)
 {
     dag_split_desc unused;
@@ -310,25 +313,25 @@ static dag_status find_plan(dagi_check c, const struct gemm *g, const dag_gemm_o
     product_key key;
     int64_t numbers[DAGI_PLAN_NUMBERS] = {0};
     *plan = (dag_gemm_plan){.method = DAG_GEMM_STATIONARY_C};
-    check_options(&c, options);
-    check_groups(&c, g, options);
-    bool cut = c.status == DAG_SUCCESS && dagi_gemm_cut(g, &unused);
+    check_options(c, options);
+    check_groups(c, g, options);
+    bool cut = c->status == DAG_SUCCESS && dagi_gemm_cut(g, &unused);
     if (cut && (options->p > 0 || options->steps > 0 || options->method == DAG_GEMM_STATIONARY_A || options->tune ||
                 options->method == DAG_GEMM_SUMMA || options->method == DAG_GEMM_HSUMMA))
-        dagi_check_fail(&c, "tiles of two sizes are for products where C stays: set split = none, or give "
+        dagi_check_fail(c, "tiles of two sizes are for products where C stays: set split = none, or give "
                         "neither another method nor a grid, and try no plans");
-    bool wanted = c.status == DAG_SUCCESS && !dagi_gemm_only_scales(g) && !cut && !program;
+    bool wanted = c->status == DAG_SUCCESS && !dagi_gemm_only_scales(g) && !cut && !program;
     if (wanted) {
         of = case_of(g, options);
         key = dagi_plan_key(&of, options);
-        c.note = !dagi_plan_recall(&key, plan);
+        c->note = !dagi_plan_recall(&key, plan);
         dagi_plan_numbers(plan, numbers);
     }
-    check_same_options(&c, options, program);
-    dagi_check_hint(&c, numbers, sizeof(numbers));
-    if (dagi_check_agreed(&c) && wanted && c.note)
-        make_plan(&c, g, options, &of, &key, plan);
-    return c.status;
+    check_same_options(c, options, program);
+    dagi_check_hint(c, numbers, sizeof(numbers));
+    if (dagi_check_agreed(c) && wanted && c->note)
+        make_plan(c, g, options, &of, &key, plan);
+    return c->status;
 }
 
 /* ---- out of core -------------------------------------------------------------------------- */
@@ -365,7 +368,8 @@ dag_status dag_gemm_program(dag_context *ctx, dag_trans transa, dag_trans transb
     struct gemm g = {ctx, transa, transb, alpha, beta, A, B, C, 1};
     const dagi_outcore_gemm how = {transa, transb, alpha, beta, A, B, C};
     dag_matrix *const matrices[] = {C, A, B};
-    dagi_check c = check_gemm((dagi_entry){"dag_gemm_program", DAGI_ANY}, &g);
+    dagi_check c;
+    check_gemm(&c, (dagi_entry){"dag_gemm_program", DAGI_ANY}, &g);
     dagi_check_present(&c, "program", program);
     dagi_outcore_check(&c, matrices, 3, options);
     (void)dag_kernels_init(NULL);
@@ -379,12 +383,13 @@ static dag_status do_gemm_with(dagi_entry entry, struct gemm g, const dag_gemm_o
     static const dag_gemm_options none;
     dag_split_desc unused;
     dag_gemm_plan plan;
-    dagi_check c = check_gemm(entry, &g);
+    dagi_check c;
+    check_gemm(&c, entry, &g);
     bool program = by_program(&c, &g, options);
     if (c.status == DAG_SUCCESS && options == NULL && !program && !dagi_gemm_cut(&g, &unused) &&
         dagi_direct_gemm(g.ctx, g.transa, g.transb, g.alpha, g.A, g.B, g.beta, g.C))
         return DAG_SUCCESS;
-    dag_status status = find_plan(c, &g, options ? options : &none, program, &plan);
+    dag_status status = find_plan(&c, &g, options ? options : &none, program, &plan);
     if (status != DAG_SUCCESS)
         return status;
     return program ? run_program(&g) : run_plan(&g, &plan);
@@ -399,8 +404,9 @@ dag_status dag_gemm_tune(dag_context *ctx, dag_trans transa, dag_trans transb, d
     dag_gemm_options o = options ? *options : none;
     dag_gemm_plan unused;
     o.tune = 1;
-    return find_plan(check_gemm((dagi_entry){"dag_gemm_tune", DAGI_ANY}, &g), &g, &o, false,
-                     plan ? plan : &unused);
+    dagi_check c;
+    check_gemm(&c, (dagi_entry){"dag_gemm_tune", DAGI_ANY}, &g);
+    return find_plan(&c, &g, &o, false, plan ? plan : &unused);
 }
 
 dag_status dag_gemm_with(dag_context *ctx, dag_trans transa, dag_trans transb, dag_dcomplex alpha,

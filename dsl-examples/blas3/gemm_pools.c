@@ -16,8 +16,10 @@ dagi_cut_of dagi_gemm_cut_of(const struct gemm *g)
 
 bool dagi_gemm_cut(const struct gemm *g, dag_split_desc *desc)
 {
+    if (g->whole || !dag_split_wanted(g->ctx))
+        return false;
     const dagi_cut_of of = dagi_gemm_cut_of(g);
-    return !g->whole && dagi_cut(g->ctx, &of, 0, desc);
+    return dagi_cut(g->ctx, &of, 0, desc);
 }
 
 bool dagi_gemm_only_scales(const struct gemm *g)

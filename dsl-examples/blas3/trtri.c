@@ -23,7 +23,8 @@ static dag_status do_trtri(dag_context *ctx, dagi_entry entry, dag_uplo uplo, da
                            dag_matrix *A, int64_t *info)
 {
     int64_t zero;
-    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check c;
+    dagi_check_start(&c, ctx, entry.name);
     dagi_check_typed(&c, "A", entry.prec, A);
     dagi_check_square(&c, "A", uplo, A);
     dagi_check_diag(&c, diag);

@@ -5,7 +5,8 @@
 static dag_status do_trtrs(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_trans trans,
                            dag_diag diag, dag_matrix *A, dag_matrix *B, int64_t *info)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check c;
+    dagi_check_start(&c, ctx, entry.name);
     dagi_check_trans(&c, "trans", trans);
     dagi_check_diag(&c, diag);
     dagi_check_typed(&c, "A", entry.prec, A);

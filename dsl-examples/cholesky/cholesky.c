@@ -35,35 +35,32 @@ static void check_cut(dagi_check *c, dag_uplo uplo, const dag_matrix *A)
     dagi_check_tiles_cut(c, &of, uplo == DAG_UPPER, A);
 }
 
-static dagi_check check_triangle(dag_context *ctx, dagi_entry entry, dag_uplo uplo,
+static void check_triangle(dagi_check *c, dag_context *ctx, dagi_entry entry, dag_uplo uplo,
                                  const dag_matrix *A)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
-    dagi_check_typed(&c, "A", entry.prec, A);
-    dagi_check_uplo(&c, uplo);
-    dagi_check_order(&c, "A", A);
-    dagi_check_square_tiles(&c, "A", A);
-    dagi_check_stored(&c, "A", uplo, A);
-    return c;
+    dagi_check_start(c, ctx, entry.name);
+    dagi_check_typed(c, "A", entry.prec, A);
+    dagi_check_uplo(c, uplo);
+    dagi_check_order(c, "A", A);
+    dagi_check_square_tiles(c, "A", A);
+    dagi_check_stored(c, "A", uplo, A);
 }
 
-static dagi_check check_factor(dag_context *ctx, dagi_entry entry, dag_uplo uplo, const dag_matrix *A)
+static void check_factor(dagi_check *c, dag_context *ctx, dagi_entry entry, dag_uplo uplo, const dag_matrix *A)
 {
-    dagi_check c = check_triangle(ctx, entry, uplo, A);
-    check_cut(&c, uplo, A);
-    return c;
+    check_triangle(c, ctx, entry, uplo, A);
+    check_cut(c, uplo, A);
 }
 
-static dagi_check check_solve(dag_context *ctx, dagi_entry entry, dag_uplo uplo,
+static void check_solve(dagi_check *c, dag_context *ctx, dagi_entry entry, dag_uplo uplo,
                               const dag_matrix *A, const dag_matrix *B)
 {
-    dagi_check c = check_triangle(ctx, entry, uplo, A);
-    dagi_check_matrix(&c, "B", B);
-    dagi_check_same_type(&c, "A", A, "B", B);
-    dagi_check_rhs(&c, A, B);
-    dagi_check_general(&c, "B", B);
-    dagi_check_distinct(&c, "B", B, "A", A);
-    return c;
+    check_triangle(c, ctx, entry, uplo, A);
+    dagi_check_matrix(c, "B", B);
+    dagi_check_same_type(c, "A", A, "B", B);
+    dagi_check_rhs(c, A, B);
+    dagi_check_general(c, "B", B);
+    dagi_check_distinct(c, "B", B, "A", A);
 }
 
 /* ---- pools ------------------------------------------------------------------------------- */
@@ -113,14 +110,16 @@ static dag_taskpool *potrs_pool(dag_context *ctx, dag_uplo uplo, dag_matrix *A, 
 
 static dag_taskpool *new_potrf(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A)
 {
-    dagi_check c = check_factor(ctx, entry, uplo, A);
+    dagi_check c;
+    check_factor(&c, ctx, entry, uplo, A);
     return c.status == DAG_SUCCESS ? potrf_pool(ctx, uplo, A) : NULL;
 }
 
 static dag_taskpool *new_potrs(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
                                dag_matrix *B)
 {
-    dagi_check c = check_solve(ctx, entry, uplo, A, B);
+    dagi_check c;
+    check_solve(&c, ctx, entry, uplo, A, B);
     return c.status == DAG_SUCCESS ? potrs_pool(ctx, uplo, A, B) : NULL;
 }
 
@@ -178,7 +177,8 @@ static dag_status run_program(dag_context *ctx, dag_uplo uplo, dag_matrix *A, in
 dag_status dag_potrf_program(dag_context *ctx, dag_uplo uplo, dag_matrix *A,
                              const dag_outcore_options *options, dag_devprog **program)
 {
-    dagi_check c = check_triangle(ctx, (dagi_entry){"dag_potrf_program", DAGI_ANY}, uplo, A);
+    dagi_check c;
+    check_triangle(&c, ctx, (dagi_entry){"dag_potrf_program", DAGI_ANY}, uplo, A);
     dagi_check_present(&c, "program", program);
     dagi_outcore_check(&c, &A, 1, options);
     (void)dag_kernels_init(NULL);
@@ -190,7 +190,8 @@ dag_status dag_potrf_program(dag_context *ctx, dag_uplo uplo, dag_matrix *A,
 static dag_status do_potrf(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
                            int64_t *info)
 {
-    dagi_check c = check_factor(ctx, entry, uplo, A);
+    dagi_check c;
+    check_factor(&c, ctx, entry, uplo, A);
     dag_split_desc cut;
     bool split = c.status == DAG_SUCCESS && is_split(ctx, uplo, A, &cut);
     if (split && dag_out_of_core_wanted(ctx) == DAG_OUT_OF_CORE_PROGRAM)
@@ -221,7 +222,8 @@ static dag_status run_potrs(const dagi_check *c, dag_uplo uplo, dag_matrix *A, d
 static dag_status do_potrs(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
                            dag_matrix *B)
 {
-    dagi_check c = check_solve(ctx, entry, uplo, A, B);
+    dagi_check c;
+    check_solve(&c, ctx, entry, uplo, A, B);
     if (c.status == DAG_SUCCESS && direct_potrs(ctx, uplo, A, B))
         return DAG_SUCCESS;
     dagi_few few;
@@ -235,7 +237,8 @@ static dag_status do_potrs(dag_context *ctx, dagi_entry entry, dag_uplo uplo, da
 static dag_status do_posv(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
                           dag_matrix *B, int64_t *info)
 {
-    dagi_check c = check_solve(ctx, entry, uplo, A, B);
+    dagi_check c;
+    check_solve(&c, ctx, entry, uplo, A, B);
     dagi_check_present(&c, "info", info);
     check_cut(&c, uplo, A);
     if (c.status == DAG_SUCCESS && direct_posv(ctx, uplo, A, B, info))

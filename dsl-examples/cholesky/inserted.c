@@ -159,7 +159,8 @@ static dag_status cut_tiles(program *g, const dag_matrix *A, const dag_split_des
 
 dag_status dag_potrf_inserted(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info)
 {
-    dagi_check c = dagi_check_start(ctx, "dag_potrf_inserted");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_potrf_inserted");
     dagi_check_typed(&c, "A", DAGI_ANY, A);
     dagi_check_square(&c, "A", uplo, A);
     dagi_cut_of of = {0};

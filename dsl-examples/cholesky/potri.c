@@ -15,18 +15,18 @@ static dag_status run_lauum(dag_context *ctx, dag_uplo uplo, dag_matrix *A)
     return dag_run(ctx, make[A->prec](ctx, A, uplo == DAG_LOWER));
 }
 
-static dagi_check check_triangle(dag_context *ctx, dagi_entry entry, dag_uplo uplo,
+static void check_triangle(dagi_check *c, dag_context *ctx, dagi_entry entry, dag_uplo uplo,
                                  const dag_matrix *A)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
-    dagi_check_typed(&c, "A", entry.prec, A);
-    dagi_check_square(&c, "A", uplo, A);
-    return c;
+    dagi_check_start(c, ctx, entry.name);
+    dagi_check_typed(c, "A", entry.prec, A);
+    dagi_check_square(c, "A", uplo, A);
 }
 
 static dag_status do_lauum(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A)
 {
-    dagi_check c = check_triangle(ctx, entry, uplo, A);
+    dagi_check c;
+    check_triangle(&c, ctx, entry, uplo, A);
     return dagi_check_agreed(&c) ? run_lauum(ctx, uplo, A) : c.status;
 }
 
@@ -51,7 +51,8 @@ static dag_status do_potri(dag_context *ctx, dagi_entry entry, dag_uplo uplo, da
                            int64_t *info)
 {
     int64_t zero = 0;
-    dagi_check c = check_triangle(ctx, entry, uplo, A);
+    dagi_check c;
+    check_triangle(&c, ctx, entry, uplo, A);
     if (!dagi_check_agreed(&c) || direct_potri(ctx, uplo, A, info))
         return c.status;
     bool kept = dagi_la_keep(ctx, A, DAG_RESIDENT_DEFERRED); /* nobody wants to see the triangle */

@@ -22,8 +22,7 @@ static double digest(const void *bytes, size_t size)
 /* Whether there is somebody to compare notes with. */
 static bool noting(const dagi_check *c)
 {
-    return c->status == DAG_SUCCESS && c->arguments < DAGI_ARGUMENTS && c->ctx != NULL &&
-           dag_size(c->ctx) > 1;
+    return c->several && c->status == DAG_SUCCESS && c->arguments < DAGI_ARGUMENTS;
 }
 
 static void note(dagi_check *c, const char *name, double value)
@@ -34,7 +33,7 @@ static void note(dagi_check *c, const char *name, double value)
     c->argument[c->arguments++].value = value;
 }
 
-void dagi_check_same(dagi_check *c, const char *name, const void *bytes, size_t size)
+void dagi_judge_same(dagi_check *c, const char *name, const void *bytes, size_t size)
 {
     if (noting(c))
         note(c, name, digest(bytes, size));
@@ -54,17 +53,10 @@ static void note_matrix(dagi_check *c, const char *name, const dag_matrix *A)
     dagi_check_same(c, name, same, sizeof same);
 }
 
-dagi_check dagi_check_start(dag_context *ctx, const char *routine)
+void dagi_judge_start(dagi_check *c)
 {
-    dagi_check c; /* small problems would notice the time in which all arguments are cleared */
-    c.ctx = ctx;
-    c.routine = routine;
-    c.status = DAG_SUCCESS;
-    c.note = c.arguments = 0;
-    if (noting(&c))
-        dagi_check_same(&c, "the routine", routine, strlen(routine));
-    dagi_check_present(&c, "ctx", ctx);
-    return c;
+    dagi_check_same(c, "the routine", c->routine, strlen(c->routine));
+    dagi_check_present(c, "ctx", c->ctx);
 }
 
 void dagi_check_fail(dagi_check *c, const char *format, ...)
@@ -79,13 +71,7 @@ void dagi_check_fail(dagi_check *c, const char *format, ...)
     c->status = dag_error(c->ctx, DAG_ERR_ARG, "%s: %s", c->routine, text);
 }
 
-void dagi_check_present(dagi_check *c, const char *name, const void *argument)
-{
-    if (argument == NULL)
-        dagi_check_fail(c, "%s is NULL", name);
-}
-
-void dagi_check_matrix(dagi_check *c, const char *name, const dag_matrix *A)
+void dagi_judge_matrix(dagi_check *c, const char *name, const dag_matrix *A)
 {
     dagi_check_present(c, name, A);
     if (c->status == DAG_SUCCESS && A->context != c->ctx)
@@ -94,7 +80,7 @@ void dagi_check_matrix(dagi_check *c, const char *name, const dag_matrix *A)
         note_matrix(c, name, A);
 }
 
-void dagi_check_typed(dagi_check *c, const char *name, int prec, const dag_matrix *A)
+void dagi_judge_typed(dagi_check *c, const char *name, int prec, const dag_matrix *A)
 {
     dagi_check_matrix(c, name, A);
     if (c->status == DAG_SUCCESS && prec != DAGI_ANY && (int)A->prec != prec)
@@ -102,13 +88,7 @@ void dagi_check_typed(dagi_check *c, const char *name, int prec, const dag_matri
                         dag_precision_letter((dag_precision)prec));
 }
 
-void dagi_check_whole(dagi_check *c, const char *name, int prec, const dag_matrix *A)
-{
-    dagi_check_typed(c, name, prec, A);
-    dagi_check_general(c, name, A);
-}
-
-void dagi_check_same_type(dagi_check *c, const char *a, const dag_matrix *A, const char *b,
+void dagi_judge_same_type(dagi_check *c, const char *a, const dag_matrix *A, const char *b,
                           const dag_matrix *B)
 {
     if (c->status == DAG_SUCCESS && A->prec != B->prec)
@@ -116,7 +96,7 @@ void dagi_check_same_type(dagi_check *c, const char *a, const dag_matrix *A, con
                         b, dag_precision_letter(B->prec));
 }
 
-void dagi_check_general(dagi_check *c, const char *name, const dag_matrix *A)
+void dagi_judge_general(dagi_check *c, const char *name, const dag_matrix *A)
 {
     if (c->status == DAG_SUCCESS && A->uplo != DAG_GENERAL)
         dagi_check_fail(c, "%s must have all its tiles", name);
@@ -129,33 +109,25 @@ static void square_tiles(dagi_check *c, const char *name, const char *why, const
                         name, A->mb, A->nb, why);
 }
 
-void dagi_check_square_tiles(dagi_check *c, const char *name, const dag_matrix *A)
+void dagi_judge_square_tiles(dagi_check *c, const char *name, const dag_matrix *A)
 {
     square_tiles(c, name, "", A);
 }
 
-dagi_check dagi_check_tiled(dag_context *ctx, dagi_entry entry, const dag_matrix *A)
-{
-    dagi_check c = dagi_check_start(ctx, entry.name);
-    dagi_check_whole(&c, "A", entry.prec, A);
-    dagi_check_square_tiles(&c, "A", A);
-    return c;
-}
-
-void dagi_check_order(dagi_check *c, const char *name, const dag_matrix *A)
+void dagi_judge_order(dagi_check *c, const char *name, const dag_matrix *A)
 {
     if (c->status == DAG_SUCCESS && A->m != A->n)
         dagi_check_fail(c, "%s is %" PRId64 " x %" PRId64 "; it must be square", name, A->m, A->n);
 }
 
-void dagi_check_uplo(dagi_check *c, dag_uplo uplo)
+void dagi_judge_uplo(dagi_check *c, dag_uplo uplo)
 {
     note(c, "uplo", uplo);
     if (uplo != DAG_LOWER && uplo != DAG_UPPER)
         dagi_check_fail(c, "uplo is %d; it must be DAG_LOWER or DAG_UPPER", (int)uplo);
 }
 
-void dagi_check_stored(dagi_check *c, const char *name, dag_uplo uplo, const dag_matrix *A)
+void dagi_judge_stored(dagi_check *c, const char *name, dag_uplo uplo, const dag_matrix *A)
 {
     if (c->status == DAG_SUCCESS && A->uplo != DAG_GENERAL && A->uplo != uplo)
         dagi_check_fail(c, "uplo is %s, but %s stores the %s triangle only",
@@ -178,13 +150,13 @@ void dagi_check_triangle(dagi_check *c, const char *name, dag_uplo uplo, bool ge
     dagi_check_stored(c, name, uplo, A);
 }
 
-void dagi_check_square(dagi_check *c, const char *name, dag_uplo uplo, const dag_matrix *A)
+void dagi_judge_square(dagi_check *c, const char *name, dag_uplo uplo, const dag_matrix *A)
 {
     dagi_check_order(c, name, A);
     dagi_check_triangle(c, name, uplo, false, A);
 }
 
-void dagi_check_cut(dagi_check *c, const char *what, int64_t length, int64_t tile,
+void dagi_judge_cut(dagi_check *c, const char *what, int64_t length, int64_t tile,
                     const char *other, int64_t its_length, int64_t its_tile)
 {
     if (length != its_length || tile != its_tile)
@@ -194,7 +166,7 @@ void dagi_check_cut(dagi_check *c, const char *what, int64_t length, int64_t til
                         what, length, tile, other, its_length, its_tile);
 }
 
-void dagi_check_rhs(dagi_check *c, const dag_matrix *A, const dag_matrix *B)
+void dagi_judge_rhs(dagi_check *c, const dag_matrix *A, const dag_matrix *B)
 {
     if (c->status == DAG_SUCCESS)
         dagi_check_cut(c, "the rows of A", A->m, A->mb, "those of B", B->m, B->mb);
@@ -226,7 +198,7 @@ void dagi_check_pivots(dagi_check *c, const dag_matrix *A, int64_t k, const int6
                             " and %" PRId64, i, ipiv[i], i + 1, A->m);
 }
 
-void dagi_check_trans(dagi_check *c, const char *name, dag_trans trans)
+void dagi_judge_trans(dagi_check *c, const char *name, dag_trans trans)
 {
     note(c, name, trans);
     if (trans != DAG_NO_TRANS && trans != DAG_TRANS && trans != DAG_CONJ_TRANS)
@@ -234,7 +206,7 @@ void dagi_check_trans(dagi_check *c, const char *name, dag_trans trans)
                         (int)trans);
 }
 
-void dagi_check_adjoint(dagi_check *c, const dag_matrix *A, dag_trans *trans)
+void dagi_judge_adjoint(dagi_check *c, const dag_matrix *A, dag_trans *trans)
 {
     note(c, "trans", *trans);
     if (c->status == DAG_SUCCESS && *trans == DAG_TRANS && !dag_precision_is_complex(A->prec))
@@ -244,14 +216,14 @@ void dagi_check_adjoint(dagi_check *c, const dag_matrix *A, dag_trans *trans)
                         "matrices, DAG_TRANS", (int)*trans);
 }
 
-void dagi_check_side(dagi_check *c, dag_side side)
+void dagi_judge_side(dagi_check *c, dag_side side)
 {
     note(c, "side", side);
     if (side != DAG_LEFT && side != DAG_RIGHT)
         dagi_check_fail(c, "side is %d; it must be DAG_LEFT or DAG_RIGHT", (int)side);
 }
 
-void dagi_check_diag(dagi_check *c, dag_diag diag)
+void dagi_judge_diag(dagi_check *c, dag_diag diag)
 {
     note(c, "diag", diag);
     if (diag != DAG_UNIT && diag != DAG_NON_UNIT)
@@ -273,7 +245,7 @@ void dagi_check_number(dagi_check *c, const char *name, double value)
     dagi_check_same(c, name, &value, sizeof value);
 }
 
-void dagi_check_scalar(dagi_check *c, const char *name, dag_dcomplex value, const dag_matrix *A)
+void dagi_judge_scalar(dagi_check *c, const char *name, dag_dcomplex value, const dag_matrix *A)
 {
     dagi_check_same(c, name, &value, sizeof value);
     if (c->status == DAG_SUCCESS && !dag_precision_is_complex(A->prec) &&
@@ -318,7 +290,7 @@ bool dagi_la_overlap(const dag_matrix *A, const dag_matrix *B)
            (column + 1 < (size_t)A->n_loc && row + (size_t)B->m_loc > ld);
 }
 
-void dagi_check_distinct(dagi_check *c, const char *result, const dag_matrix *C, const char *name,
+void dagi_judge_distinct(dagi_check *c, const char *result, const dag_matrix *C, const char *name,
                          const dag_matrix *A)
 {
     if (c->status != DAG_SUCCESS)

@@ -17,6 +17,7 @@ typedef struct dagi_check {
     dag_context *ctx;
     const char *routine; /* "dag_gemm" */
     dag_status status;   /* DAG_SUCCESS, or what the first complaint was */
+    bool several;        /* ranks, which have to be told and given the same */
     int note;            /* 1: something that all ranks are to know; dagi_check_agreed() tells them */
     int arguments;       /* seen so far that must be the same on all ranks: */
     struct {
@@ -25,72 +26,26 @@ typedef struct dagi_check {
     } argument[DAGI_ARGUMENTS];
 } dagi_check;
 
-/* A NULL context is the first complaint. */
-dagi_check dagi_check_start(dag_context *ctx, const char *routine);
-
-/* The start for a routine whose matrix A has all its tiles, square ones. */
-dagi_check dagi_check_tiled(dag_context *ctx, dagi_entry entry, const dag_matrix *A);
-
 /* Complains, as printf, with the name of the routine in front. */
 void dagi_check_fail(dagi_check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What has no check of its own: these bytes must be the same on all ranks. */
-void dagi_check_same(dagi_check *c, const char *name, const void *bytes, size_t size);
 /* Where these bytes are not the same on all ranks, dagi_check_agreed() sets `note`. */
 void dagi_check_hint(dagi_check *c, const void *bytes, size_t size);
 
-/* Not NULL. */
-void dagi_check_present(dagi_check *c, const char *name, const void *argument);
-/* A matrix of this context. */
-void dagi_check_matrix(dagi_check *c, const char *name, const dag_matrix *A);
-/* A matrix, of elements of type `prec` unless that is DAGI_ANY. */
-void dagi_check_typed(dagi_check *c, const char *name, int prec, const dag_matrix *A);
-/* The same, with all its tiles. */
-void dagi_check_whole(dagi_check *c, const char *name, int prec, const dag_matrix *A);
-/* Two matrices hold elements of the same type. */
-void dagi_check_same_type(dagi_check *c, const char *a, const dag_matrix *A, const char *b,
-                          const dag_matrix *B);
-/* A matrix has all its tiles. */
-void dagi_check_general(dagi_check *c, const char *name, const dag_matrix *A);
-/* Its tiles are square. */
-void dagi_check_square_tiles(dagi_check *c, const char *name, const dag_matrix *A);
-/* A matrix, itself square. */
-void dagi_check_order(dagi_check *c, const char *name, const dag_matrix *A);
-/* A proper triangle. */
-void dagi_check_uplo(dagi_check *c, dag_uplo uplo);
-/* A triangle that A stores. */
-void dagi_check_stored(dagi_check *c, const char *name, dag_uplo uplo, const dag_matrix *A);
-/* uplo is a triangle (or, where `general`, the whole), and A has its tiles, which are square. */
-void dagi_check_triangle(dagi_check *c, const char *name, dag_uplo uplo, bool general,
-                         const dag_matrix *A);
-/* The same for a square matrix and a proper triangle. */
-void dagi_check_square(dagi_check *c, const char *name, dag_uplo uplo, const dag_matrix *A);
-/* Lengths that have to be the same, and the tiles along them: `what` names them, "the rows of
- * ...". */
-void dagi_check_cut(dagi_check *c, const char *what, int64_t length, int64_t tile,
-                    const char *other, int64_t its_length, int64_t its_tile);
-/* The rows of B, and the tiles along them, are those of A. */
-void dagi_check_rhs(dagi_check *c, const dag_matrix *A, const dag_matrix *B);
-/* B and X are right-hand sides and solutions of systems with A, which X neither is nor shares storage with. */
-void dagi_check_solution(dagi_check *c, const dag_matrix *A, const dag_matrix *B,
-                         const dag_matrix *X);
-/* Pivots of LAPACK for the first k rows of A. */
-void dagi_check_pivots(dagi_check *c, const dag_matrix *A, int64_t k, const int64_t *ipiv);
-/* Values of the enumerations. */
-void dagi_check_trans(dagi_check *c, const char *name, dag_trans trans);
-/* *trans is no transposition or the adjoint, which DAG_TRANS becomes where A is real. */
-void dagi_check_adjoint(dagi_check *c, const dag_matrix *A, dag_trans *trans);
-void dagi_check_side(dagi_check *c, dag_side side);
-void dagi_check_diag(dagi_check *c, dag_diag diag);
+/* ---- checks of single arguments; the others are in check_inline.h ------------------------------------ */
+
 /* A kind of norm from `first` to `last`. */
 void dagi_check_norm(dagi_check *c, dag_norm norm, dag_norm first, dag_norm last);
 /* A real argument is a number. */
 void dagi_check_number(dagi_check *c, const char *name, double value);
-/* alpha or beta is real where the matrix is. */
-void dagi_check_scalar(dagi_check *c, const char *name, dag_dcomplex value, const dag_matrix *A);
-/* The result is not one of the other arguments, nor shares local storage with it. */
-void dagi_check_distinct(dagi_check *c, const char *result, const dag_matrix *C, const char *name,
+/* Pivots of LAPACK for the first k rows of A. */
+void dagi_check_pivots(dagi_check *c, const dag_matrix *A, int64_t k, const int64_t *ipiv);
+/* uplo is a triangle (or, where `general`, the whole), and A has its tiles, which are square. */
+void dagi_check_triangle(dagi_check *c, const char *name, dag_uplo uplo, bool general,
                          const dag_matrix *A);
+/* B and X are right-hand sides and solutions of systems with A, which X neither is nor shares storage with. */
+void dagi_check_solution(dagi_check *c, const dag_matrix *A, const dag_matrix *B,
+                         const dag_matrix *X);
 
 /* Whether two local parts have an element in common; of a slab base, lld, m_loc, n_loc and prec count. */
 bool dagi_la_overlap(const dag_matrix *A, const dag_matrix *B);
@@ -111,5 +66,7 @@ dag_status dagi_la_agreed(dag_context *ctx, const char *routine, dag_status mine
 /* `count` numbers of each rank, this one's at its place in `all`, become known to all. Few of them, up to
  * DAG_LEAST_MOST in all, take no longer than a barrier. Collective. */
 dag_status dagi_la_gather(dag_context *ctx, double *all, int64_t count);
+
+#include "la/check_inline.h"
 
 #endif

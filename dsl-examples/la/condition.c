@@ -15,24 +15,23 @@ typedef struct condition {
     double *rcond;
 } condition;
 
-static dagi_check check(const condition *s)
+static void check(dagi_check *c, const condition *s)
 {
-    dagi_check c = dagi_check_start(s->ctx, s->entry.name);
-    dagi_check_typed(&c, "F", s->entry.prec, s->F);
-    dagi_check_present(&c, "rcond", s->rcond);
-    dagi_check_norm(&c, s->norm, DAG_NORM_ONE, DAG_NORM_INF);
-    dagi_check_number(&c, "anorm", s->anorm);
+    dagi_check_start(c, s->ctx, s->entry.name);
+    dagi_check_typed(c, "F", s->entry.prec, s->F);
+    dagi_check_present(c, "rcond", s->rcond);
+    dagi_check_norm(c, s->norm, DAG_NORM_ONE, DAG_NORM_INF);
+    dagi_check_number(c, "anorm", s->anorm);
     if (s->anorm < 0)
-        dagi_check_fail(&c, "anorm is %g; no norm is negative", s->anorm);
-    if (c.status != DAG_SUCCESS)
-        return c;
+        dagi_check_fail(c, "anorm is %g; no norm is negative", s->anorm);
+    if (c->status != DAG_SUCCESS)
+        return;
     if (s->uplo == DAG_GENERAL) {
-        dagi_check_general(&c, "F", s->F);
+        dagi_check_general(c, "F", s->F);
         if (s->F->n > 0)
-            dagi_check_present(&c, "ipiv", s->ipiv);
+            dagi_check_present(c, "ipiv", s->ipiv);
     }
-    dagi_check_square(&c, "F", s->uplo == DAG_GENERAL ? DAG_UPPER : s->uplo, s->F);
-    return c;
+    dagi_check_square(c, "F", s->uplo == DAG_GENERAL ? DAG_UPPER : s->uplo, s->F);
 }
 
 /* M is the inverse, or its adjoint: the infinity norm of a matrix is the one-norm of that. */
@@ -73,7 +72,8 @@ static dag_status estimate(condition *s, dagi_la_operator inverse_of)
 
 static dag_status run(condition s)
 {
-    dagi_check c = check(&s);
+    dagi_check c;
+    check(&c, &s);
     return dagi_check_agreed(&c) ? estimate(&s, solve) : c.status;
 }
 
@@ -98,7 +98,8 @@ static dag_status gecon(dag_context *ctx, dagi_entry entry, dag_norm norm, dag_m
 static dag_status pocon(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *F,
                         double anorm, double *rcond)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check c;
+    dagi_check_start(&c, ctx, entry.name);
     dagi_check_uplo(&c, uplo); /* DAG_GENERAL has another meaning in run() */
     if (!dagi_check_agreed(&c))
         return c.status;

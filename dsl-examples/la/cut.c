@@ -2,11 +2,6 @@
 
 #include "la/split_choice.h"
 
-dagi_cut_of dagi_cut_of_square(const dag_matrix *A)
-{
-    return (dagi_cut_of){DAGI_CUT_POTRF, A->prec, A->n, A->n, A->n, A->nb, A->nb, A->nb};
-}
-
 /* As the settings say, or the list schedule where they leave it to that. */
 static dag_status wanted_cut(dag_context *ctx, const dagi_cut_of *of, int *wanted, dag_split_desc *desc)
 {
@@ -25,7 +20,7 @@ static dag_status wanted_cut(dag_context *ctx, const dagi_cut_of *of, int *wante
     return status;
 }
 
-bool dagi_cut(dag_context *ctx, const dagi_cut_of *of, int by_rows, dag_split_desc *desc)
+bool dagi_cut_wanted(dag_context *ctx, const dagi_cut_of *of, int by_rows, dag_split_desc *desc)
 {
     int wanted = 0;
     dag_status status = wanted_cut(ctx, of, &wanted, desc);
@@ -34,7 +29,7 @@ bool dagi_cut(dag_context *ctx, const dagi_cut_of *of, int by_rows, dag_split_de
     return status == DAG_SUCCESS && wanted;
 }
 
-void dagi_check_tiles_cut(dagi_check *c, const dagi_cut_of *of, int by_rows, const dag_matrix *A)
+void dagi_judge_tiles_cut(dagi_check *c, const dagi_cut_of *of, int by_rows, const dag_matrix *A)
 {
     dag_split_desc desc = {0};
     dag_split unused;

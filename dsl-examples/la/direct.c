@@ -36,16 +36,16 @@ static bool array_of(const dag_matrix *A, dagi_array *a)
 bool dagi_direct(dag_context *ctx, double work, dag_matrix *const *A, dagi_array *array)
 {
     int single = 1; /* tile, and so task */
-    dag_precision prec = A[0]->prec;
-    double most = dag_workers(ctx) == 1 ? alone : dag_precision_is_complex(prec) ? shared / 4 : shared;
+    bool pairs = dag_precision_is_complex(A[0]->prec);
     if (!dag_direct(ctx))
         return false;
     for (; *A != NULL; A++) {
-        single = single && (*A)->mt * (*A)->nt == 1;
+        single = single && (*A)->mt == 1 && (*A)->nt == 1;
         if (!array_of(*A, array++))
             return false;
     }
-    if (!single && (dag_reproducible(ctx) || work > most))
+    if (!single && (dag_reproducible(ctx) ||
+                    work > (dag_workers(ctx) == 1 ? alone : pairs ? shared / 4 : shared)))
         return false;
     (void)dag_kernels_init(NULL);
     return true;

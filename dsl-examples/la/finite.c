@@ -35,7 +35,8 @@ static dag_status search_tile(dag_matrix *A, int64_t ti, int64_t tj, const dag_e
 dag_status dag_find_nonfinite(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *row,
                               int64_t *col)
 {
-    dagi_check c = dagi_check_start(ctx, "dag_find_nonfinite");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_find_nonfinite");
     dagi_check_matrix(&c, "A", A);
     dagi_check_present(&c, "row", row);
     dagi_check_present(&c, "col", col);

@@ -12,24 +12,23 @@ typedef struct inverse {
     double *error;
 } inverse;
 
-static dagi_check check(const inverse *s)
+static void check(dagi_check *c, const inverse *s)
 {
-    dagi_check c = dagi_check_start(s->ctx, s->entry.name);
-    dagi_check_typed(&c, "A", s->entry.prec, s->A);
-    dagi_check_matrix(&c, "X", s->X);
-    dagi_check_present(&c, "error", s->error);
-    if (c.status != DAG_SUCCESS)
-        return c;
+    dagi_check_start(c, s->ctx, s->entry.name);
+    dagi_check_typed(c, "A", s->entry.prec, s->A);
+    dagi_check_matrix(c, "X", s->X);
+    dagi_check_present(c, "error", s->error);
+    if (c->status != DAG_SUCCESS)
+        return;
     if (s->uplo == DAG_GENERAL) {
-        dagi_check_general(&c, "A", s->A);
-        dagi_check_general(&c, "X", s->X);
+        dagi_check_general(c, "A", s->A);
+        dagi_check_general(c, "X", s->X);
     }
     dag_uplo triangle = s->uplo == DAG_GENERAL ? DAG_UPPER : s->uplo;
-    dagi_check_square(&c, "A", triangle, s->A);
-    dagi_check_square(&c, "X", triangle, s->X);
-    dagi_check_same_type(&c, "A", s->A, "X", s->X);
-    dagi_check_cut(&c, "the rows of A", s->A->m, s->A->mb, "those of X", s->X->m, s->X->mb);
-    return c;
+    dagi_check_square(c, "A", triangle, s->A);
+    dagi_check_square(c, "X", triangle, s->X);
+    dagi_check_same_type(c, "A", s->A, "X", s->X);
+    dagi_check_cut(c, "the rows of A", s->A->m, s->A->mb, "those of X", s->X->m, s->X->mb);
 }
 
 static dag_status norm(const inverse *s, dag_matrix *M, double *value)
@@ -77,7 +76,8 @@ static dag_status bound(inverse *s, dag_matrix *V)
 
 static dag_status run(inverse s)
 {
-    dagi_check c = check(&s);
+    dagi_check c;
+    check(&c, &s);
     if (!dagi_check_agreed(&c))
         return c.status;
     *s.error = 0;
@@ -106,7 +106,8 @@ static dag_status run(inverse s)
 static dag_status potri_bounds(dag_context *ctx, dagi_entry entry, dag_uplo uplo, dag_matrix *A,
                                dag_matrix *X, double *error)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check c;
+    dagi_check_start(&c, ctx, entry.name);
     dagi_check_uplo(&c, uplo); /* DAG_GENERAL has another meaning in run() */
     if (!dagi_check_agreed(&c))
         return c.status;

@@ -37,29 +37,28 @@ typedef struct mixed {
 
 /* ---- arguments and memory ---------------------------------------------------------------- */
 
-static dagi_check check(const mixed *s, const int64_t *info)
+static void check(dagi_check *c, const mixed *s, const int64_t *info)
 {
-    dagi_check c = dagi_check_start(s->ctx, s->routine);
-    dagi_check_matrix(&c, "A", s->A);
-    dagi_check_matrix(&c, "B", s->B);
-    dagi_check_matrix(&c, "X", s->X);
-    dagi_check_present(&c, "info", info);
-    if (c.status == DAG_SUCCESS && s->A->m > 0 && s->uplo == DAG_GENERAL)
-        dagi_check_present(&c, "ipiv", s->ipiv);
-    if (c.status != DAG_SUCCESS)
-        return c;
+    dagi_check_start(c, s->ctx, s->routine);
+    dagi_check_matrix(c, "A", s->A);
+    dagi_check_matrix(c, "B", s->B);
+    dagi_check_matrix(c, "X", s->X);
+    dagi_check_present(c, "info", info);
+    if (c->status == DAG_SUCCESS && s->A->m > 0 && s->uplo == DAG_GENERAL)
+        dagi_check_present(c, "ipiv", s->ipiv);
+    if (c->status != DAG_SUCCESS)
+        return;
     if (s->prec == DAGI_ANY ? dag_precision_real(s->A->prec) != DAG_D : (int)s->A->prec != s->prec)
-        dagi_check_fail(&c, "A holds '%c' elements", dag_precision_letter(s->A->prec));
+        dagi_check_fail(c, "A holds '%c' elements", dag_precision_letter(s->A->prec));
     if (s->uplo == DAG_GENERAL) {
-        dagi_check_order(&c, "A", s->A);
-        dagi_check_general(&c, "A", s->A);
-        dagi_check_cut(&c, "the rows of A", s->A->m, s->A->mb, "its columns", s->A->n, s->A->nb);
+        dagi_check_order(c, "A", s->A);
+        dagi_check_general(c, "A", s->A);
+        dagi_check_cut(c, "the rows of A", s->A->m, s->A->mb, "its columns", s->A->n, s->A->nb);
     } else {
-        dagi_check_square(&c, "A", s->uplo, s->A);
+        dagi_check_square(c, "A", s->uplo, s->A);
     }
-    dagi_check_solution(&c, s->A, s->B, s->X);
-    dagi_check_distinct(&c, "B", s->B, "A", s->A);
-    return c;
+    dagi_check_solution(c, s->A, s->B, s->X);
+    dagi_check_distinct(c, "B", s->B, "A", s->A);
 }
 
 static dag_status like(mixed *s, const dag_matrix *A, dag_precision prec, dag_uplo uplo,
@@ -219,7 +218,8 @@ static dag_status fall_back(mixed *s, int64_t *info)
 static dag_status run(mixed s, int *iter, int64_t *info)
 {
     int steps = 0;
-    dagi_check c = check(&s, info);
+    dagi_check c;
+    check(&c, &s, info);
     if (!dagi_check_agreed(&c))
         return c.status;
     *info = 0;
@@ -259,7 +259,8 @@ GESV(dag_gesv_mixed, DAGI_ANY)
 /* DAG_GENERAL as a triangle is refused here, since it has another meaning above. */
 static dag_status posv(mixed s, int *iter, int64_t *info)
 {
-    dagi_check c = dagi_check_start(s.ctx, s.routine);
+    dagi_check c;
+    dagi_check_start(&c, s.ctx, s.routine);
     dagi_check_uplo(&c, s.uplo);
     return dagi_check_agreed(&c) ? run(s, iter, info) : c.status;
 }

@@ -32,36 +32,35 @@ typedef struct refinement {
     double *last;      /* that before the last step; -1 for a column that is done */
 } refinement;
 
-static dagi_check check(const refinement *s)
+static void check(dagi_check *c, const refinement *s)
 {
-    dagi_check c = dagi_check_start(s->ctx, s->entry.name);
-    dagi_check_typed(&c, "A", s->entry.prec, s->A);
-    dagi_check_matrix(&c, "F", s->F);
-    dagi_check_matrix(&c, "B", s->B);
-    dagi_check_matrix(&c, "X", s->X);
-    dagi_check_trans(&c, "trans", s->trans);
-    if (c.status != DAG_SUCCESS)
-        return c;
+    dagi_check_start(c, s->ctx, s->entry.name);
+    dagi_check_typed(c, "A", s->entry.prec, s->A);
+    dagi_check_matrix(c, "F", s->F);
+    dagi_check_matrix(c, "B", s->B);
+    dagi_check_matrix(c, "X", s->X);
+    dagi_check_trans(c, "trans", s->trans);
+    if (c->status != DAG_SUCCESS)
+        return;
     if (s->uplo == DAG_GENERAL) {
-        dagi_check_general(&c, "A", s->A);
-        dagi_check_general(&c, "F", s->F);
+        dagi_check_general(c, "A", s->A);
+        dagi_check_general(c, "F", s->F);
         if (s->A->n > 0)
-            dagi_check_present(&c, "ipiv", s->ipiv);
+            dagi_check_present(c, "ipiv", s->ipiv);
     }
     dag_uplo triangle = s->uplo == DAG_GENERAL ? DAG_UPPER : s->uplo;
-    dagi_check_square(&c, "A", triangle, s->A);
-    dagi_check_square(&c, "F", triangle, s->F);
-    dagi_check_same_type(&c, "A", s->A, "F", s->F);
-    dagi_check_cut(&c, "the rows of A", s->A->m, s->A->mb, "those of F", s->F->m,
+    dagi_check_square(c, "A", triangle, s->A);
+    dagi_check_square(c, "F", triangle, s->F);
+    dagi_check_same_type(c, "A", s->A, "F", s->F);
+    dagi_check_cut(c, "the rows of A", s->A->m, s->A->mb, "those of F", s->F->m,
                    s->F->mb);
-    dagi_check_solution(&c, s->A, s->B, s->X);
-    dagi_check_distinct(&c, "F", s->F, "A", s->A);
-    dagi_check_distinct(&c, "X", s->X, "F", s->F);
+    dagi_check_solution(c, s->A, s->B, s->X);
+    dagi_check_distinct(c, "F", s->F, "A", s->A);
+    dagi_check_distinct(c, "X", s->X, "F", s->F);
     if (s->B->n > 0)
-        dagi_check_present(&c, "berr", s->error);
+        dagi_check_present(c, "berr", s->error);
     const int forward = s->forward != NULL;
-    dagi_check_same(&c, "whether ferr is NULL", &forward, sizeof forward);
-    return c;
+    dagi_check_same(c, "whether ferr is NULL", &forward, sizeof forward);
 }
 
 /* Before ranks agree on the arguments: failure is noted. */
@@ -277,7 +276,8 @@ static dag_status refine(refinement *s)
 
 static dag_status run(refinement s)
 {
-    dagi_check c = check(&s);
+    dagi_check c;
+    check(&c, &s);
     allocate(&c, &s);
     if (dagi_check_agreed(&c)) {
         (void)dag_kernels_init(NULL);
@@ -303,7 +303,8 @@ static dag_status gerfs(dag_context *ctx, dagi_entry entry, int steps, dag_trans
 static dag_status porfs(dag_context *ctx, dagi_entry entry, int steps, dag_uplo uplo, dag_matrix *A,
                         dag_matrix *F, dag_matrix *B, dag_matrix *X, double *ferr, double *berr)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check c;
+    dagi_check_start(&c, ctx, entry.name);
     dagi_check_uplo(&c, uplo); /* DAG_GENERAL has another meaning in run() */
     if (!dagi_check_agreed(&c))
         return c.status;

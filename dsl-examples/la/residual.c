@@ -33,7 +33,8 @@ dag_status dag_potrf_residual(dag_context *ctx, dag_uplo uplo, dag_matrix *F, da
 {
     DAGI_MAKERS(residual_L) make[2][4] = {DAGI_FOUR(residual_L), DAGI_FOUR(residual_U)};
     double before, after;
-    dagi_check c = dagi_check_start(ctx, "dag_potrf_residual");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_potrf_residual");
     dagi_check_matrix(&c, "F", F);
     dagi_check_matrix(&c, "A", A);
     dagi_check_present(&c, "residual", residual);
@@ -80,7 +81,8 @@ dag_status dag_matrix_panel(dag_context *ctx, dag_matrix *A, int64_t first, int6
                             double *panel)
 {
     struct panel p = {first, count, panel};
-    dagi_check c = dagi_check_start(ctx, "dag_matrix_panel");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_matrix_panel");
     dagi_check_matrix(&c, "A", A);
     if (c.status == DAG_SUCCESS && (first < 0 || count < 0 || count > A->n - first))
         dagi_check_fail(&c, "the columns are not in the matrix");
@@ -165,7 +167,8 @@ dag_status dag_solve_residual(dag_context *ctx, const dag_element_source *A, dag
                               dag_matrix *X, dag_solve_error *error)
 {
     *error = (dag_solve_error){0, 0};
-    dagi_check c = dagi_check_start(ctx, "dag_solve_residual");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_solve_residual");
     dagi_check_matrix(&c, "B", B);
     dagi_check_matrix(&c, "X", X);
     if (c.status == DAG_SUCCESS && (B->m != X->m || B->n != X->n))
@@ -211,7 +214,8 @@ static dag_status row_tile(dag_matrix *b, int64_t ti, int64_t tj, const dag_elem
 
 dag_status dag_row_sums(dag_context *ctx, const dag_element_source *A, dag_matrix *B)
 {
-    dagi_check c = dagi_check_start(ctx, "dag_row_sums");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_row_sums");
     dagi_check_matrix(&c, "B", B);
     if (!dagi_check_agreed(&c))
         return c.status;

@@ -23,7 +23,8 @@ static dag_status do_getri(dag_context *ctx, dagi_entry entry, dag_matrix *A, co
 {
     int64_t zero = 0;
     dag_matrix *W = NULL;
-    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check c;
+    dagi_check_start(&c, ctx, entry.name);
     dagi_check_typed(&c, "A", entry.prec, A);
     dagi_check_square(&c, "A", DAG_UPPER, A);
     dagi_check_general(&c, "A", A);

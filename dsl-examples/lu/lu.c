@@ -75,7 +75,8 @@ static dag_status swap_rows(dagi_check *c, dag_matrix *A, int64_t k, const int64
 
 dag_status dag_laswp(dag_context *ctx, dag_matrix *A, int64_t k, const int64_t *ipiv, int backward)
 {
-    dagi_check c = dagi_check_start(ctx, "dag_laswp");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_laswp");
     dagi_check_whole(&c, "A", DAGI_ANY, A);
     if (c.status == DAG_SUCCESS && (k < 0 || k > A->m))
         dagi_check_fail(&c, "%" PRId64 " exchanges in a matrix of %" PRId64 " rows", k, A->m);
@@ -294,7 +295,8 @@ static bool direct_solve(dag_context *ctx, dag_trans trans, dag_matrix *A, int64
 static dag_status do_getrf(dag_context *ctx, dagi_entry entry, dag_matrix *A, int64_t *ipiv,
                            const dag_lu_options *options, int64_t *info)
 {
-    dagi_check c = dagi_check_tiled(ctx, entry, A);
+    dagi_check c;
+    dagi_check_tiled(&c, ctx, entry, A);
     lu_work w;
     int program = dagi_lu_wants_program(&c, A, 1, options);
     if (c.status == DAG_SUCCESS && ipiv != NULL && !program &&
@@ -322,7 +324,8 @@ dag_status dag_getrf_with(dag_context *ctx, dag_matrix *A, int64_t *ipiv,
 static dag_status do_getrf_nopiv(dag_context *ctx, dagi_entry entry, dag_matrix *A, int64_t *info)
 {
     DAGI_MAKERS(getrf_nopiv) make[4] = DAGI_FOUR(getrf_nopiv);
-    dagi_check c = dagi_check_tiled(ctx, entry, A);
+    dagi_check c;
+    dagi_check_tiled(&c, ctx, entry, A);
     int program = dagi_lu_wants_program(&c, A, 0, NULL);
     dagi_check_same(&c, "out_of_core", &program, sizeof(program));
     if (!dagi_check_agreed(&c))
@@ -335,16 +338,15 @@ static dag_status do_getrf_nopiv(dag_context *ctx, dagi_entry entry, dag_matrix 
 
 /* ---- solving ----------------------------------------------------------------------------- */
 
-static dagi_check check_solve(dag_context *ctx, dagi_entry entry, const dag_matrix *A,
+static void check_solve(dagi_check *c, dag_context *ctx, dagi_entry entry, const dag_matrix *A,
                               const dag_matrix *B)
 {
-    dagi_check c = dagi_check_tiled(ctx, entry, A);
-    dagi_check_order(&c, "A", A);
-    if (c.status == DAG_SUCCESS)
-        dagi_check_whole(&c, "B", (int)A->prec, B);
-    dagi_check_rhs(&c, A, B);
-    dagi_check_distinct(&c, "B", B, "A", A);
-    return c;
+    dagi_check_tiled(c, ctx, entry, A);
+    dagi_check_order(c, "A", A);
+    if (c->status == DAG_SUCCESS)
+        dagi_check_whole(c, "B", (int)A->prec, B);
+    dagi_check_rhs(c, A, B);
+    dagi_check_distinct(c, "B", B, "A", A);
 }
 
 /* Few right-hand sides on several ranks. */
@@ -365,7 +367,8 @@ static dag_status run_getrs(dag_context *ctx, const char *routine, dag_trans tra
 {
     DAGI_MAKERS(getrs_N) plain[4] = DAGI_FOUR(getrs_N);
     DAGI_MAKERS(getrs_T) transposed[4] = DAGI_FOUR(getrs_T);
-    dagi_check c = dagi_check_start(ctx, routine);
+    dagi_check c;
+    dagi_check_start(&c, ctx, routine);
     (void)dag_kernels_init(NULL);
     if (ipiv != NULL && trans == DAG_NO_TRANS)
         c.status = swap_rows(&c, B, A->m, ipiv, 0);
@@ -382,7 +385,8 @@ static dag_status run_getrs(dag_context *ctx, const char *routine, dag_trans tra
 static dag_status do_getrs(dag_context *ctx, dagi_entry entry, dag_trans trans, dag_matrix *A,
                            const int64_t *ipiv, dag_matrix *B)
 {
-    dagi_check c = check_solve(ctx, entry, A, B);
+    dagi_check c;
+    check_solve(&c, ctx, entry, A, B);
     if (c.status == DAG_SUCCESS && ipiv != NULL)
         dagi_check_pivots(&c, A, A->m, ipiv);
     dagi_check_trans(&c, "trans", trans);
@@ -400,7 +404,8 @@ static dag_status do_getrs(dag_context *ctx, dagi_entry entry, dag_trans trans, 
 static dag_status do_gesv(dag_context *ctx, dagi_entry entry, dag_matrix *A, int64_t *ipiv,
                           dag_matrix *B, const dag_lu_options *options, int64_t *info)
 {
-    dagi_check c = check_solve(ctx, entry, A, B);
+    dagi_check c;
+    check_solve(&c, ctx, entry, A, B);
     lu_work w;
     dagi_few few;
     dagi_check_present(&c, "info", info);

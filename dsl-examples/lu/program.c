@@ -64,7 +64,8 @@ dag_status dag_getrf_program(dag_context *ctx, dag_matrix *A, int64_t *ipiv, int
                              const dag_outcore_options *options, dag_devprog **program)
 {
     const dagi_outcore_getrf g = {A, 1, ipiv, info};
-    dagi_check c = dagi_check_tiled(ctx, (dagi_entry){"dag_getrf_program", DAGI_ANY}, A);
+    dagi_check c;
+    dagi_check_tiled(&c, ctx, (dagi_entry){"dag_getrf_program", DAGI_ANY}, A);
     dagi_check_present(&c, "program", program);
     dagi_check_present(&c, "info", info);
     if (c.status == DAG_SUCCESS && rank_of(A) > 0)
@@ -79,7 +80,8 @@ dag_status dag_getrf_nopiv_program(dag_context *ctx, dag_matrix *A,
                                    const dag_outcore_options *options, dag_devprog **program)
 {
     const dagi_outcore_getrf g = {.A = A};
-    dagi_check c = dagi_check_tiled(ctx, (dagi_entry){"dag_getrf_nopiv_program", DAGI_ANY}, A);
+    dagi_check c;
+    dagi_check_tiled(&c, ctx, (dagi_entry){"dag_getrf_nopiv_program", DAGI_ANY}, A);
     dagi_check_present(&c, "program", program);
     dagi_outcore_check(&c, &A, 1, options);
     dagi_outcore_getrf_check(&c, A);

@@ -334,7 +334,8 @@ static dag_status fill(dag_context *ctx, const dag_maker *maker, dag_matrix *A)
 
 dag_status dag_maker_fill(dag_context *ctx, const dag_maker *maker, dag_matrix *A)
 {
-    dagi_check c = dagi_check_start(ctx, "dag_maker_fill");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_maker_fill");
     dagi_check_present(&c, "maker", maker);
     dagi_check_matrix(&c, "A", A);
     if (c.status == DAG_SUCCESS && (A->m != maker->desc.m || A->n != maker->desc.n))
@@ -349,7 +350,8 @@ dag_status dag_maker_fill(dag_context *ctx, const dag_maker *maker, dag_matrix *
 dag_status dag_matgen(dag_context *ctx, const char *kind, double cond, int64_t seed, dag_matrix *A)
 {
     dag_maker *maker = NULL;
-    dagi_check c = dagi_check_start(ctx, "dag_matgen");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_matgen");
     dagi_check_matrix(&c, "A", A);
     if (c.status == DAG_SUCCESS) {
         const dag_maker_desc desc = {.kind = kind,

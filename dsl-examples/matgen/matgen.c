@@ -12,7 +12,8 @@
 dag_status dag_plghe(dag_context *ctx, dag_matrix *A, double bump, int64_t seed)
 {
     DAGI_MAKERS(plghe) make[4] = DAGI_FOUR(plghe);
-    dagi_check c = dagi_check_start(ctx, "dag_plghe");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_plghe");
     dagi_check_matrix(&c, "A", A);
     if (c.status == DAG_SUCCESS && A->m != A->n)
         dagi_check_fail(&c, "the matrix must be square");
@@ -25,7 +26,8 @@ dag_status dag_plghe(dag_context *ctx, dag_matrix *A, double bump, int64_t seed)
 dag_status dag_plrnt(dag_context *ctx, dag_matrix *A, int64_t seed)
 {
     DAGI_MAKERS(plrnt) make[4] = DAGI_FOUR(plrnt);
-    dagi_check c = dagi_check_start(ctx, "dag_plrnt");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_plrnt");
     dagi_check_matrix(&c, "A", A);
     dagi_check_general(&c, "the matrix", A);
     return dagi_check_agreed(&c) ? dag_run(ctx, make[A->prec](ctx, A, seed)) : c.status;

@@ -26,6 +26,8 @@ static int on_one_rank(const dag_matrix *a)
 static int usable_devices(const dag_context *ctx)
 {
     int count = 0;
+    if (dag_devices(ctx) == 0)
+        return 0;
     dag_device_stats stats;
     for (int d = 0; dag_device_stats_get(ctx, d, &stats); d++)
         count += !stats.failed;
@@ -107,7 +109,8 @@ bool dagi_outcore_wanted(dagi_check *c, dag_matrix *const *matrices, int count, 
     if (dag_size(c->ctx) > 1 || usable_devices(c->ctx) == 0 ||
         !too_large(c->ctx, matrices, count, times))
         return false;
-    dagi_check can = dagi_check_start(c->ctx, c->routine);
+    dagi_check can;
+    dagi_check_start(&can, c->ctx, c->routine);
     dagi_outcore_check(&can, matrices, count, NULL);
     return can.status == DAG_SUCCESS;
 }

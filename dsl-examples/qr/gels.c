@@ -14,23 +14,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static dagi_check check(dag_context *ctx, dagi_entry entry, dag_trans *trans, const dag_matrix *A,
+static void check(dagi_check *c, dag_context *ctx, dagi_entry entry, dag_trans *trans, const dag_matrix *A,
                         const dag_matrix *B, const int64_t *info)
 {
-    dagi_check c = dagi_check_start(ctx, entry.name);
-    dagi_check_whole(&c, "A", entry.prec, A);
-    dagi_check_matrix(&c, "B", B);
-    dagi_check_same_type(&c, "A", A, "B", B);
-    dagi_check_general(&c, "B", B);
-    dagi_check_present(&c, "info", info);
-    dagi_check_adjoint(&c, A, trans);
-    dagi_check_square_tiles(&c, "A", A);
-    dagi_check_distinct(&c, "B", B, "A", A);
-    if (c.status == DAG_SUCCESS && (B->m != dagi_most(A->m, A->n) || B->mb != A->mb || B->p != A->p))
-        dagi_check_fail(&c, "B has %" PRId64 " rows in tiles of %" PRId64 " on %" PRId64
+    dagi_check_start(c, ctx, entry.name);
+    dagi_check_whole(c, "A", entry.prec, A);
+    dagi_check_matrix(c, "B", B);
+    dagi_check_same_type(c, "A", A, "B", B);
+    dagi_check_general(c, "B", B);
+    dagi_check_present(c, "info", info);
+    dagi_check_adjoint(c, A, trans);
+    dagi_check_square_tiles(c, "A", A);
+    dagi_check_distinct(c, "B", B, "A", A);
+    if (c->status == DAG_SUCCESS && (B->m != dagi_most(A->m, A->n) || B->mb != A->mb || B->p != A->p))
+        dagi_check_fail(c, "B has %" PRId64 " rows in tiles of %" PRId64 " on %" PRId64
                         " process rows; needed are %" PRId64 ", %" PRId64 " and %" PRId64, B->m,
                         B->mb, B->p, dagi_most(A->m, A->n), A->mb, A->p);
-    return c;
 }
 
 /* *high is A, or A^H where A is wide, and *b is B, in slab layout. `mine`: what has happened on this rank. */
@@ -216,14 +215,16 @@ static dag_status do_gels(dag_context *ctx, dagi_entry entry, dag_trans trans, d
                           dag_matrix *B, int64_t *info)
 {
     worth none = {0};
-    dagi_check c = check(ctx, entry, &trans, A, B, info);
+    dagi_check c;
+    check(&c, ctx, entry, &trans, A, B, info);
     return dagi_check_agreed(&c) ? run(ctx, entry.name, trans, A, B, &none, info) : c.status;
 }
 
 static dag_status judged(dag_context *ctx, dagi_entry entry, dag_trans trans, dag_matrix *A,
                          dag_matrix *B, worth w, double *seconds, int64_t *info)
 {
-    dagi_check c = check(ctx, entry, &trans, A, B, info);
+    dagi_check c;
+    check(&c, ctx, entry, &trans, A, B, info);
     dagi_check_present(&c, "rcond", w.rcond);
     if (!dagi_check_agreed(&c))
         return c.status;

@@ -32,7 +32,8 @@ static dag_status do_gelqf(dag_context *ctx, dagi_entry entry, dag_matrix *A, da
 {
     dag_lq *made = NULL;
     dag_matrix *adjoint = NULL;
-    dagi_check c = dagi_check_tiled(ctx, entry, A);
+    dagi_check c;
+    dagi_check_tiled(&c, ctx, entry, A);
     dagi_check_present(&c, "lq", lq);
     if (c.status == DAG_SUCCESS && (made = calloc(1, sizeof(*made))) == NULL)
         c.status = dag_error(ctx, DAG_ERR_NOMEM, "%s: no memory", entry.name);
@@ -56,22 +57,22 @@ static dag_status do_gelqf(dag_context *ctx, dagi_entry entry, dag_matrix *A, da
     return status;
 }
 
-static dagi_check check_q(dag_context *ctx, dagi_entry entry, const dag_matrix *A,
+static void check_q(dagi_check *c, dag_context *ctx, dagi_entry entry, const dag_matrix *A,
                           const dag_lq *lq)
 {
-    dagi_check c = dagi_check_tiled(ctx, entry, A);
-    dagi_check_present(&c, "lq", lq);
-    if (c.status == DAG_SUCCESS &&
+    dagi_check_tiled(c, ctx, entry, A);
+    dagi_check_present(c, "lq", lq);
+    if (c->status == DAG_SUCCESS &&
         (lq->m != A->m || lq->n != A->n || lq->nb != A->nb || lq->prec != A->prec))
-        dagi_check_fail(&c, "A is not the matrix that lq was made with");
-    return c;
+        dagi_check_fail(c, "A is not the matrix that lq was made with");
 }
 
 static dag_status do_unmlq(dag_context *ctx, dagi_entry entry, dag_side side, dag_trans trans,
                            dag_matrix *A, const dag_lq *lq, dag_matrix *B)
 {
     dag_matrix *adjoint = NULL;
-    dagi_check c = check_q(ctx, entry, A, lq);
+    dagi_check c;
+    check_q(&c, ctx, entry, A, lq);
     dag_trans checked = trans;
     dagi_check_adjoint(&c, A, &checked);
     dagi_check_side(&c, side);
@@ -96,7 +97,8 @@ static dag_status do_unglq(dag_context *ctx, dagi_entry entry, dag_matrix *A, co
                            dag_matrix *Q)
 {
     dag_matrix *adjoint = NULL, *columns = NULL;
-    dagi_check c = check_q(ctx, entry, A, lq);
+    dagi_check c;
+    check_q(&c, ctx, entry, A, lq);
     if (c.status == DAG_SUCCESS)
         dagi_check_whole(&c, "Q", (int)A->prec, Q);
     dagi_check_square_tiles(&c, "Q", Q);

@@ -270,7 +270,8 @@ static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
     dag_matrix *slab = A;
     dag_split_desc cut;
     dag_qr_options o = options != NULL ? *options : (dag_qr_options){0};
-    dagi_check c = dagi_check_tiled(ctx, entry, A);
+    dagi_check c;
+    dagi_check_tiled(&c, ctx, entry, A);
     dagi_check_present(&c, "qr", qr);
     if (o.stack < 0 || o.block < 0 || o.lookahead < 0)
         dagi_check_fail(&c, "options must not be negative");
@@ -320,15 +321,14 @@ dag_status dag_geqrf_inserted(dag_context *ctx, dag_matrix *A, const dag_qr_opti
 
 /* ---- Q ----------------------------------------------------------------------------------- */
 
-static dagi_check check_q(dag_context *ctx, dagi_entry entry, const dag_matrix *A,
+static void check_q(dagi_check *c, dag_context *ctx, dagi_entry entry, const dag_matrix *A,
                           const dag_qr *qr)
 {
-    dagi_check c = dagi_check_tiled(ctx, entry, A);
-    dagi_check_present(&c, "qr", qr);
-    if (c.status == DAG_SUCCESS && (qr->m != A->m || qr->n != A->n || qr->nb != A->nb ||
+    dagi_check_tiled(c, ctx, entry, A);
+    dagi_check_present(c, "qr", qr);
+    if (c->status == DAG_SUCCESS && (qr->m != A->m || qr->n != A->n || qr->nb != A->nb ||
                                     qr->prec != A->prec || qr->p != A->p || qr->q != A->q))
-        dagi_check_fail(&c, "A is not the matrix that qr was made with");
-    return c;
+        dagi_check_fail(c, "A is not the matrix that qr was made with");
 }
 
 /* Panels that set out before those in front of them have been used. Where messages are slow, as many as a
@@ -405,7 +405,8 @@ static dag_status multiply_right(dagi_check *c, dag_trans trans, dag_matrix *A, 
 static dag_status do_unmqr(dag_context *ctx, dagi_entry entry, dag_side side, dag_trans trans,
                            dag_matrix *A, const dag_qr *qr, dag_matrix *B)
 {
-    dagi_check c = check_q(ctx, entry, A, qr);
+    dagi_check c;
+    check_q(&c, ctx, entry, A, qr);
     dagi_check_adjoint(&c, A, &trans);
     dagi_check_side(&c, side);
     if (side == DAG_RIGHT) {
@@ -419,7 +420,8 @@ static dag_status do_unmqr(dag_context *ctx, dagi_entry entry, dag_side side, da
 static dag_status do_ungqr(dag_context *ctx, dagi_entry entry, dag_matrix *A, const dag_qr *qr,
                            dag_matrix *Q)
 {
-    dagi_check c = check_q(ctx, entry, A, qr);
+    dagi_check c;
+    check_q(&c, ctx, entry, A, qr);
     check_rows(&c, "Q", A, Q);
     if (c.status == DAG_SUCCESS && (Q->nb != A->nb || Q->n > A->m || Q->n < dagi_least(A->m, A->n)))
         dagi_check_fail(&c, "Q has %" PRId64 " columns in tiles of %" PRId64 "; there must be %"

@@ -54,7 +54,8 @@ dag_status dag_geqrf_residual(dag_context *ctx, dag_matrix *F, const dag_qr *qr,
 {
     dag_matrix *Q = NULL;
     double norm = 0, difference = 0, off = 0;
-    dagi_check c = dagi_check_start(ctx, "dag_geqrf_residual");
+    dagi_check c;
+    dagi_check_start(&c, ctx, "dag_geqrf_residual");
     dagi_check_matrix(&c, "F", F);
     dagi_check_matrix(&c, "A", A);
     dagi_check_present(&c, "qr", qr);

@@ -100,6 +100,9 @@ int dag_split_on_device(const dag_split *split, int64_t i, int64_t j, int64_t c)
 /** What dag_split_settings() says of split = auto. */
 enum { DAG_SPLIT_AUTO = 2 };
 
+/** Does the setting `split` ask for tiles of two sizes, or for the choice? Then dag_split_settings() has more. */
+int dag_split_wanted(const dag_context *context);
+
 /**
  * What the settings `split`, `split_placement` and `split_update` say, for routines of a library that heed them. `devices`
  * is for the caller.

@@ -20,6 +20,8 @@
  * second: what the first becomes, and the second. Indices of the second follow the first's. */
 #define KEEP_LOW(lanes, i, s) (((i) & (s)) == 0 ? (i) : (lanes) + ((i) ^ (s)))
 #define KEEP_HIGH(lanes, i, s) (((i) & (s)) == 0 ? ((i) ^ (s)) : (lanes) + (i))
+/* The parts of complex elements exchanged. */
+#define OTHER_PART(lanes, i, s) ((i) ^ (s))
 #define LANES_4(keep, n, i, s) \
     keep(n, i, s), keep(n, i + 1, s), keep(n, i + 2, s), keep(n, i + 3, s)
 #define LANES_8(keep, n, i, s) LANES_4(keep, n, i, s), LANES_4(keep, n, i + 4, s)

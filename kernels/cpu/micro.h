@@ -42,6 +42,9 @@ enum { MICRO_LEAF = 8 };
                      int lda, elem *B, int ldb);                                                   \
         /* x := op(A)^-1 x of order MICRO_MAX or less. */                                          \
         void (*trsv)(bool lower, bool trans, bool unit, int m, const elem *A, int lda, elem *x);   \
+        /* The same of complex elements, pairs of `elem`; op(A) is A, A^T (trans), or A^H (conj, too). */ \
+        void (*trsv_pairs)(bool lower, bool trans, bool conj, bool unit, int m, const elem *A,     \
+                           int lda, elem *x);                                                      \
         /* Cholesky factor in place; LAPACK's info. */                                             \
         int (*potrf)(bool lower, int n, elem *A, int lda);                                         \
         /* One pass over the columns x of X, m by MICRO_LEAF. For j >= 0 column j becomes           \

@@ -424,9 +424,10 @@ static MICRO_TARGET void MICRO(syrk)(bool lower, bool trans, int n, int k, elem_
 
 #include "cpu/micro_solve.inc.c"
 #include "cpu/micro_vector.inc.c"
+#include "cpu/micro_pairs.inc.c"
 
-static const MICRO_TYPE MICRO(table) = {MICRO(gemm), MICRO(syrk), MICRO(trsm), MICRO(trsv),
-                                        MICRO(potrf), MICRO(reflect)};
+static const MICRO_TYPE MICRO(table) = {MICRO(gemm),       MICRO(syrk),  MICRO(trsm),   MICRO(trsv),
+                                        MICRO(trsv_pairs), MICRO(potrf), MICRO(reflect)};
 
 #undef LANES
 #undef MICRO_ROWS

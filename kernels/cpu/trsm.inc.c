@@ -5,7 +5,7 @@
  * is halved until it is small and the squares between become products. With the AVX-512 kernels of
  * OpenBLAS 0.3.21 this makes d up to twice as fast, because their trsm runs at a third of the speed
  * of their gemm; with its other kernels it costs or gains a few percent (tools/bench/kernels.c).
- * Few right-hand sides gain as well.
+ * Few right-hand sides gain as well. One or two with a small triangle are solved for by micro.h in all types.
  */
 
 #if !DAG_COMPLEX
@@ -73,6 +73,12 @@ void FN(trsm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int 
 #if !DAG_COMPLEX
             if (m <= TRSV_MAX && MICRO_NOW != NULL) {
                 MICRO_NOW->trsv(uplo == DAG_LOWER, trans != DAG_NO_TRANS, diag == DAG_UNIT, m, A, lda, b);
+                continue;
+            }
+#else
+            if (m <= PAIRS_MAX && PAIRS_NOW != NULL) {
+                PAIRS_NOW->trsv_pairs(uplo == DAG_LOWER, trans != DAG_NO_TRANS, trans == DAG_CONJ_TRANS,
+                                      diag == DAG_UNIT, m, (const real_t *)A, lda, (real_t *)b);
                 continue;
             }
 #endif

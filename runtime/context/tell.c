@@ -71,10 +71,9 @@ int dag_direct(const dag_context *context)
     if (!s->direct || context->size > 1 || context->modelled || context->trace || t->observer ||
         t->devices || s->chaos || s->serial || s->progress || dagi_worker_self(context))
         return 0;
-    pthread_mutex_lock(&t->pools_lock);
-    int quiet = t->pools == NULL; /* what runs may have to be told that a collection is used twice */
-    pthread_mutex_unlock(&t->pools_lock);
-    return quiet;
+    /* What runs may have to be told that a collection is used twice. The count is lowered behind all that a pool did
+     * with its collections, so whoever sees 0 sees that, too. */
+    return atomic_load_explicit(&t->open.pools, memory_order_acquire) == 0;
 }
 
 double dag_seconds(const dag_context *context)

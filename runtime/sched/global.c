@@ -35,14 +35,14 @@ static int global_push(struct dagi_worker *w, struct dag_task **list)
 {
     dagi_queue *q = dagi_runner(w)->queue;
     int failed = 0;
-    dagi_lock(&q->lock);
+    dagi_lock(&q->lock.word);
     while (*list && !failed) {
         struct dag_task *rest = (*list)->next;
         failed = dagi_queue_push(q, *list);
         if (!failed)
             *list = rest;
     }
-    dagi_unlock(&q->lock);
+    dagi_unlock(&q->lock.word);
     return failed;
 }
 
@@ -51,9 +51,9 @@ static struct dag_task *global_pop(struct dagi_worker *w)
     dagi_queue *q = dagi_runner(w)->queue;
     if (atomic_load_explicit(&q->count, memory_order_relaxed) == 0)
         return NULL;
-    dagi_lock(&q->lock);
+    dagi_lock(&q->lock.word);
     struct dag_task *task = dagi_chaos(w, 2) ? dagi_queue_take(q) : dagi_queue_pop(q);
-    dagi_unlock(&q->lock);
+    dagi_unlock(&q->lock.word);
     return task;
 }
 

@@ -16,29 +16,45 @@
 enum { MOST_STOLEN = 16 };
 /* Nanoseconds a turn of short tasks takes at most. Only these are ever left to others. */
 enum { SHORT_TURN = 1000 * DAGI_SCHED_TURN };
+/* Turns without a thief after which an owner is alone with its queue (base/owned_lock.h). A thief that comes then
+ * loses as much time as 2000 tasks gain, so whoever was alone for a moment only waits twice as long. */
+enum { FIRST_QUIET = 256, MOST_QUIET = 4096, LONG_ALONE = 4096 };
+
+/* When the owner of a queue is alone with it; the owner's. */
+struct solitude {
+    int64_t visits;  /* of thieves, at the last turn */
+    uint32_t quiet;  /* turns since the last of them, while others may come */
+    uint32_t wanted; /* after so many of them it is alone */
+    uint32_t least, most; /* of that */
+    uint32_t alone;  /* turns that it has been so; 0 behind the next visit */
+};
 
 struct local {
-    dagi_queue queue; /* first; shared */
+    dagi_queue queue; /* first; shared. The owner takes its lock as such */
+    _Atomic int64_t visits; /* of thieves; written with that lock */
+    /* -- what thieves read again and again lies apart from what the owner writes every turn */
     _Alignas(DAGI_LINE) const struct dagi_worker *owner; /* fixed */
     int nvictims;     /* fixed */
     int older;        /* fixed: the nearest victim that was created before; -1: none */
     _Atomic int brief; /* 1: its tasks are too short for others; the owner's */
     _Atomic int left; /* whom the owner leaves its tasks to: 1 + worker, or 0; the owner's */
-    uint64_t turn;    /* the owner's: when it last asked whether to */
-    dagi_thief thief; /* the owner's */
-    struct local *victims[];
+    /* -- owner */
+    _Alignas(DAGI_LINE) uint64_t turn; /* when it last asked whether to */
+    struct solitude solitude;
+    dagi_thief thief;
+    struct local *victims[]; /* fixed */
 };
 
 static void lock(const dag_context *ctx, dagi_queue *q)
 {
     if (!dagi_tasks(ctx)->single)
-        dagi_lock(&q->lock);
+        dagi_owned_lock_own(&q->lock);
 }
 
 static void unlock(const dag_context *ctx, dagi_queue *q)
 {
     if (!dagi_tasks(ctx)->single)
-        dagi_unlock(&q->lock);
+        dagi_owned_unlock_own(&q->lock);
 }
 
 static void local_fini(dag_context *ctx)
@@ -55,6 +71,8 @@ static void local_fini(dag_context *ctx)
 static dag_status local_init(dag_context *ctx)
 {
     int n = dagi_tasks(ctx)->nworkers;
+    if (n > 1)
+        dagi_owned_prepare(ctx->size > 1 || ctx->settings.chaos);
     for (int i = 0; i < n; i++) {
         size_t bytes = sizeof(struct local) + (size_t)n * sizeof(struct local *);
         bytes = (bytes + DAGI_LINE - 1) & ~(size_t)(DAGI_LINE - 1);
@@ -70,6 +88,10 @@ static dag_status local_init(dag_context *ctx)
         atomic_store_explicit(&mine->left, 0, memory_order_relaxed);
         atomic_store_explicit(&mine->brief, 0, memory_order_relaxed);
         mine->turn = 0;
+        atomic_store_explicit(&mine->visits, 0, memory_order_relaxed);
+        mine->solitude = (struct solitude){.wanted = FIRST_QUIET, .least = FIRST_QUIET, .most = MOST_QUIET};
+        if (ctx->settings.chaos) /* as often as can be */
+            mine->solitude = (struct solitude){.wanted = 1, .least = 1, .most = 1};
         mine->thief = (dagi_thief){0};
         dagi_runner(dagi_tasks(ctx)->workers[i])->queue = mine;
     }
@@ -173,6 +195,19 @@ static bool may_steal(struct dagi_worker *w, int victim, uint64_t now, int *away
     return true;
 }
 
+/* Tasks of that worker, if its queue is free. */
+static struct dag_task *rob(struct local *its, struct dag_task **more)
+{
+    dagi_queue *q = &its->queue;
+    if (!dagi_owned_try_lock(&q->lock))
+        return NULL;
+    int64_t visits = atomic_load_explicit(&its->visits, memory_order_relaxed);
+    atomic_store_explicit(&its->visits, visits + 1, memory_order_relaxed);
+    struct dag_task *task = take_some(q, more);
+    dagi_unlock(&q->lock.word);
+    return task;
+}
+
 static struct dag_task *local_steal(struct dagi_worker *w, int *away)
 {
     struct local *mine = dagi_runner(w)->queue;
@@ -185,12 +220,10 @@ static struct dag_task *local_steal(struct dagi_worker *w, int *away)
         return NULL;
     for (int k = 0; k < n; k++) {
         int victim = (first + k) % n;
-        dagi_queue *q = &mine->victims[victim]->queue;
-        if (!may_steal(w, victim, now, away) || !dagi_try_lock(&q->lock))
+        if (!may_steal(w, victim, now, away))
             continue;
         struct dag_task *more = NULL;
-        struct dag_task *task = take_some(q, &more);
-        dagi_unlock(&q->lock);
+        struct dag_task *task = rob(mine->victims[victim], &more);
         if (more && local_push(w, &more) != 0) {
             /* No room: keep them where a worker looks before its queue. */
             dagi_overflow(w, more);
@@ -207,6 +240,31 @@ static int local_above(struct dagi_worker *w, int64_t priority)
     return atomic_load_explicit(&mine->queue.top, memory_order_relaxed) > priority;
 }
 
+/* At the end of a turn: is it time to be alone? */
+static void seek_solitude(struct local *mine)
+{
+    struct solitude *s = &mine->solitude;
+    if (dagi_owned_is_alone(&mine->queue.lock)) {
+        s->alone++;
+        return;
+    }
+    int64_t visits = atomic_load_explicit(&mine->visits, memory_order_relaxed);
+    if (visits != s->visits) {
+        if (s->alone >= LONG_ALONE)
+            s->wanted = s->least;
+        else if (s->alone > 0 && s->wanted < s->most)
+            s->wanted *= 2;
+        s->visits = visits;
+        s->quiet = s->alone = 0;
+        return;
+    }
+    if (++s->quiet < s->wanted)
+        return;
+    s->quiet = 0;
+    s->alone = 1;
+    dagi_owned_begin(&mine->queue.lock);
+}
+
 /* A thief that goes on along a path of the graph is not back to steal for long, so it is also asked
  * here, where it has tasks. Of two workers only the younger one begins a trial here, lest both look
  * at one another. What has a priority is not left: whoever takes it comes to its own tasks first. */
@@ -214,10 +272,13 @@ static int local_leaves(struct dagi_worker *w, const struct dag_task *next)
 {
     struct local *mine = dagi_runner(w)->queue;
     dagi_thief *t = &mine->thief;
+    seek_solitude(mine);
     if (dagi_tasks(w->ctx)->oversubscribed || w->ctx->settings.chaos)
         return 0;
-    uint64_t now = dagi_now();
     int left = left_to(mine), to = 0;
+    if (mine->older < 0 && !left && t->phase == DAGI_THIEF_FREE)
+        return 0; /* nobody to leave them to */
+    uint64_t now = dagi_now();
     bool short_turn = now - mine->turn < SHORT_TURN;
     mine->turn = now;
     if (mine->older >= 0)

@@ -10,13 +10,14 @@
  * count == tasks in ring and heap; top == priority of the next task, INT64_MIN when empty.
  *
  * Synchronisation: all fields are guarded by `lock`, which the functions below do not take (a
- * context with one worker has no need of it). count and top are written under the lock and may be
+ * context with one worker has no need of it; who is its owner, if anybody, is the scheduler's matter). count and top are written under the lock and may be
  * read without it: a hint.
  */
 #ifndef DAGI_QUEUE_H
 #define DAGI_QUEUE_H
 
 #include "../base/heap.h"
+#include "../base/owned_lock.h"
 
 #include <dag/jdf.h>
 
@@ -25,7 +26,7 @@
 #include <stdint.h>
 
 typedef struct dagi_queue {
-    _Alignas(128) _Atomic int lock;
+    _Alignas(128) dagi_owned_lock lock;
     _Atomic int64_t count;
     _Atomic int64_t top;
     int64_t level;

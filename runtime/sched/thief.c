@@ -22,7 +22,7 @@ enum { PATIENT = 8 };
  * hinder each other from which on it is not tried what one would take. */
 enum { LONG_TASK = 1000, LONG_HINDERED_TASK = 8000 };
 /* The phase behind a trial is so many times as long as the trial, so that trials cost little. */
-enum { FIRST_AWAY = 8, MOST_AWAY = 64, FIRST_FREE = 32, MOST_FREE = 512, LONGEST_PAUSE = 20000000 };
+enum { FIRST_AWAY = 8, MOST_AWAY = 512, FIRST_FREE = 32, MOST_FREE = 512, LONGEST_PAUSE = 20000000 };
 /* Together is better when it is by this factor. */
 static const double BETTER = 1.05;
 
@@ -141,8 +141,10 @@ static bool look_alone(dagi_thief *t, uint64_t now, int64_t own, int64_t victims
         return pays(t, now);
     if (victims != t->last_victims || (t->alone == 0 && now - t->begin < SETTLE))
         return window_alone(t, now, own, victims);
-    if (t->alone * LONG_TASK <= 1 || now - t->last_time >= STANDSTILL)
+    if (t->alone * LONG_TASK <= 1)
         return pays(t, now);
+    if (now - t->last_time >= STANDSTILL)
+        return begin_free(t, now); /* a long one, or another program: no outcome */
     t->look = t->last_time + STANDSTILL; /* an interrupt is likelier than a long task among them */
     return false;
 }

@@ -76,7 +76,7 @@ static inline int matches(struct dag_task *t, const dag_class *cls, const int32_
 static inline dagi_shard *shard_of(const dag_taskpool *pool, const dag_class *cls,
                                    const int32_t *params)
 {
-    enum { BLOCK_LOG = 2 };
+    enum { BLOCK_LOG = 3 };
     uint64_t h = (uint64_t)(unsigned)cls->id;
     for (int i = 0; i < cls->nparams; i++)
         h = (h + (uint32_t)(params[i] >> BLOCK_LOG)) * UINT64_C(0x9e3779b97f4a7c15);

@@ -240,7 +240,7 @@ static void add_instances(Suite *suite, const char *name, SFun set_up)
     tcase_add_loop_test(tc, test_gemm, 0, 2);
     tcase_add_loop_test(tc, test_herk, 0, 2);
     tcase_add_loop_test(tc, test_syrk, 0, 2);
-    tcase_add_loop_test(tc, test_trsm, 0, 2);
+    tcase_add_loop_test(tc, test_trsm, 0, 4); /* also the solves for one complex vector */
     tcase_add_loop_test(tc, test_potrf, 0, 2);
     tcase_add_loop_test(tc, test_potrf_info, 0, 2);
     tcase_set_timeout(tc, 60);

@@ -6,7 +6,8 @@
 static dag_status do_@name@(dag_context *ctx, dagi_entry entry, dag_matrix *A)
 {
     DAGI_MAKERS(@name@) make[4] = DAGI_FOUR(@name@);
-    dagi_check c = dagi_check_start(ctx, entry.name);
+    dagi_check c;
+    dagi_check_start(&c, ctx, entry.name);
     /* check the arguments here, by the functions of la/check.h */
     if (!dagi_check_agreed(&c))
         return c.status;

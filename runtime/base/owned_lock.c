@@ -1,0 +1,72 @@
+/* Fences in other threads, by the kernel. */
+#define _GNU_SOURCE /* syscall() */
+#include "owned_lock.h"
+
+#ifdef __linux__
+#include <linux/membarrier.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+/* 1: this process is registered with the kernel. */
+static _Atomic int prepared;
+
+#if defined(__linux__) && defined(SYS_membarrier)
+
+static bool fence_all(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+/* A thread is a folder in /proc/self/task. */
+static bool one_thread(void)
+{
+    struct stat tasks;
+    return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
+}
+
+void dagi_owned_prepare(bool patient)
+{
+    if (atomic_load(&prepared) || !(patient || one_thread()))
+        return;
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0)
+        atomic_store(&prepared, 1);
+}
+
+#else
+
+static bool fence_all(void)
+{
+    return false;
+}
+
+void dagi_owned_prepare(bool patient)
+{
+    (void)patient;
+}
+
+#endif
+
+void dagi_owned_begin(dagi_owned_lock *l)
+{
+    if (!atomic_load_explicit(&prepared, memory_order_relaxed))
+        return;
+    dagi_lock(&l->word);
+    atomic_store_explicit(&l->alone, 1, memory_order_relaxed);
+    dagi_unlock(&l->word);
+}
+
+void dagi_owned_end(dagi_owned_lock *l)
+{
+    atomic_store_explicit(&l->alone, 0, memory_order_relaxed);
+    /* A kernel that has registered the process does not refuse. */
+    if (!fence_all())
+        dagi_insist("the kernel refuses the fence that it has granted (membarrier)", __FILE__, __LINE__);
+    for (int tries = 0; atomic_load_explicit(&l->busy, memory_order_acquire); tries++) {
+        if (tries < 100)
+            dagi_pause();
+        else
+            sched_yield();
+    }
+}
