@@ -57,13 +57,14 @@ typedef struct la_moves {
 } la_moves;
 
 /* Where kernels are modelled there are no pivots to look at. Nothing moves, and the model is told of what a
- * process row moves of `rows` rows if all of them are as likely to: one in P. */
-static inline int la_moves_modelled(int rows, int P, int columns, size_t item)
+ * process row moves of `rows` rows if all of them are as likely to: one in P. Rows of a stack are far apart in memory
+ * (PUT_ROWS), those of W are near each other (LACPY). */
+static inline int la_moves_modelled(dag_kernel_op op, int rows, int P, int columns, size_t item)
 {
     if (!dag_kernels_modelled())
         return 0;
     dag_precision prec = item == sizeof(float) ? DAG_S : item > sizeof(double) ? DAG_Z : DAG_D;
-    dag_kernels_tell(DAG_OP_PUT_ROWS, prec, (double)rows / P * columns * (double)item);
+    dag_kernels_tell(op, prec, (double)rows / P * columns * (double)item);
     return 1;
 }
 
@@ -222,7 +223,7 @@ static inline void la_moves_pick(const la_moves *m, int P, int p, const void *st
     int mine = la_owner(m->top, m->nb, P) == p;
     const char *block = (const char *)stack + (size_t)la_local_row(m->top, m->nb, P) * item;
     la_spot spot[LA_SPOTS];
-    if (la_moves_modelled(m->count * (mine ? P + 1 : 1), P, columns, item))
+    if (la_moves_modelled(DAG_OP_PUT_ROWS, m->count * (mine ? P + 1 : 1), P, columns, item))
         return;
     for (int next = 0; next < m->count;) {
         int found = la_spots(m, P, p, m->source, NULL, m->count, &next, spot);
@@ -248,7 +249,7 @@ static inline void la_moves_put(const la_moves *m, int P, int p, const void *W, 
     int mine = la_owner(m->top, m->nb, P) == p;
     char *block = (char *)stack + (size_t)la_local_row(m->top, m->nb, P) * item;
     la_spot spot[LA_SPOTS];
-    if (la_moves_modelled(m->count * (mine ? P + 1 : 1), P, columns, item))
+    if (la_moves_modelled(DAG_OP_PUT_ROWS, m->count * (mine ? P + 1 : 1), P, columns, item))
         return;
     for (int j = 0; j < columns && mine; j++)
         memcpy(block + (size_t)j * pitch, (const char *)W + (size_t)j * height, (size_t)m->count * item);
@@ -291,7 +292,7 @@ static inline int64_t la_moves_pack(const la_moves *m, int P, int p, la_way way,
     int count = la_moves_rows(m, P, p, way, row);
     char *to = (char *)U;
     const char *column = (const char *)W;
-    int moved = la_moves_modelled(count, 1, columns, item) ? 0 : columns;
+    int moved = la_moves_modelled(DAG_OP_LACPY, count, 1, columns, item) ? 0 : columns;
     for (int j = 0; j < moved; j++, column += 2 * (size_t)m->nb * item)
         for (int i = 0; i < count; i++, to += item)
             memcpy(to, column + (size_t)row[i] * item, item);
@@ -305,7 +306,7 @@ static inline void la_moves_unpack(const la_moves *m, int P, int p, la_way way, 
     int count = la_moves_rows(m, P, p, way, row);
     const char *from = (const char *)U;
     char *column = (char *)W;
-    int moved = la_moves_modelled(count, 1, columns, item) ? 0 : columns;
+    int moved = la_moves_modelled(DAG_OP_LACPY, count, 1, columns, item) ? 0 : columns;
     for (int j = 0; j < moved; j++, column += 2 * (size_t)m->nb * item)
         for (int i = 0; i < count; i++, from += item)
             memcpy(column + (size_t)row[i] * item, from, item);
@@ -391,7 +392,7 @@ static inline void lu_set_take(lu_set *s, int nb, int count, const int64_t *orde
                                size_t item)
 {
     s->count = count;
-    if (la_moves_modelled(count, 1, columns, item))
+    if (la_moves_modelled(DAG_OP_PUT_ROWS, count, 1, columns, item))
         return;
     for (int i = 0; i < count; i++)
         lu_set_rows(s)[i] = names[order[i]];

@@ -11,8 +11,9 @@ if(TARGET dag_la AND DAG_HAVE_MPI)
     # Pivots of more rows than a tile has elements: bodies rely on nothing that lies in a value.
     foreach(grid IN ITEMS "4;1" "2;2")
         string(REPLACE ";" "x" name "${grid}")
-        dag_add_script_test(sim_pivots_${name} LABELS integration ENVIRONMENT DAG_SIMULATE=4
-            COMMAND sim_counts lu 1200 32 ${grid})
+        dag_add_script_test(sim_pivots_${name} PROCESSORS 4 LABELS integration
+            COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/pivots.sh" "${DAG_MPIRUN}"
+                "$<TARGET_FILE:sim_counts>" ${grid})
     endforeach()
     dag_add_script_test(sim_hpl_bytes LABELS integration
         COMMAND "${BASH_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/sim/hpl_bytes.sh"

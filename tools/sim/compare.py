@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Simulated times beside measured ones, on this machine, which should do nothing else.
 
-    compare.py BUILD [--rounds 15] [--minutes M] [--jobs 2x1,1x2] [--orders 2000,4000] [--machine FILE]
-               [--simgrid BUILD-SIMGRID] [--note TEXT] [--doc FILE]
+    compare.py BUILD [--rounds 15] [--minutes M] [--jobs 2x1,1x2] [--orders 2000,4000] [--cases LU,QR]
+               [--machine FILE] [--simgrid BUILD-SIMGRID] [--note TEXT] [--doc FILE]
 
 A job RxT has R ranks of T workers.
 
@@ -119,7 +119,7 @@ def runs(options, programs):
     for ranks, threads in options.jobs:
         for n in options.orders:
             for name, program, more in CASES:
-                if ranks == 2 or "--grid" not in more:
+                if name in options.cases and (ranks == 2 or "--grid" not in more):
                     yield (f"{ranks}x{threads}", name, n, str(ranks), str(threads),
                            [os.path.join(programs, program), *more, "--n", str(n), "--nb", "192", "--json"])
 
@@ -164,8 +164,13 @@ def arguments():
     parser.add_argument("--machine")
     parser.add_argument("--simgrid")
     parser.add_argument("--orders", type=lambda text: [int(n) for n in text.split(",")], default=[2000, 4000])
+    parser.add_argument("--cases", type=lambda text: text.split(","), default=[name for name, *_ in CASES])
     parser.add_argument("--doc")
-    return parser.parse_args()
+    options = parser.parse_args()
+    for name in options.cases:
+        if name not in [known for known, *_ in CASES]:
+            parser.error(f"{name} is no case; there are {', '.join(known for known, *_ in CASES)}")
+    return options
 
 
 def median(times):

@@ -6,15 +6,18 @@
  * Times are of the processor. As in a factorisation calls follow each other, operands that are only read serve
  * many of them, and results go through more memory than the caches of a core hold. Of as many such rows as there is time for
  * the median is taken. Panels have NB columns (192), and so have products beyond the largest tile, which are those of a panel with
- * a tile. With -j so many processes do the same beside each other, as workers do, which share caches and
+ * a tile. Rows move as LU moves them, in panels of 8 NB rows, by its own code. With -j so many processes do the same beside each other, as workers do, which share caches and
  * memory. How much work a call is the kernel itself tells, so that both sides of a prediction count alike.
  */
+#include "rows.h"
+
 #include <dag/kernels.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +27,9 @@ typedef struct shape {
     int ld;   /* of a panel */
     dag_precision prec;
     char *a, *b, *c, *work; /* operands */
+    int part;               /* of rows that move: the process row, of two */
+    la_moves *moves;
+    int64_t *pivot;
 } shape;
 
 /* One call in each precision: CALL(gemm, ...) defines gemm_s() to gemm_z(). */
@@ -56,10 +62,20 @@ CALL(getrf_column, getrf_column(m, n, 1, n, A, n, C, ld))
 CALL(getrf_below, getrf_below(m, n, A, n, C, ld))
 CALL(geqrt_stack, geqrt_stack(m, n, 0, C, ld, A, n, W))
 CALL(gemqrt_stack, gemqrt_stack(DAG_CONJ_TRANS, m, n, n, 0, B, ld, A, n, C, ld, W))
+CALL(laswp, laswp(n, C, ld, 0, n, s->pivot, false))
+
+/* LU on two process rows: what moves is picked up, and put down. In between it lies where that of the task before
+ * did, since the runtime hands out again what has just become free. */
+static void rows_call(const shape *s)
+{
+    size_t item = dag_precision_size(s->prec);
+    la_moves_pick(s->moves, 2, s->part, s->c, s->ld, s->n, s->b, item);
+    la_moves_put(s->moves, 2, s->part, s->b, s->c, s->ld, s->n, item);
+}
 
 static const struct row {
     const char *name;
-    int panel, move;
+    int panel, parts; /* parts: rows move, of so many process rows */
     void (*call[DAG_PRECISION_COUNT])(const shape *s);
 } rows[] = {
     {"gemm", 0, 0, FOUR(gemm)},     {"herk", 0, 0, FOUR(herk)},
@@ -69,7 +85,8 @@ static const struct row {
     {"getrf", 1, 0, FOUR(getrf)},   {"getrf_column", 1, 0, FOUR(getrf_column)},
     {"getrf_below", 1, 0, FOUR(getrf_below)},
     {"geqrt_stack", 1, 0, FOUR(geqrt_stack)}, {"gemqrt_stack", 1, 0, FOUR(gemqrt_stack)},
-    {"plrnt", 0, 1, FOUR(plrnt)},   {"move", 0, 1, FOUR(lacpy)},
+    {"plrnt", 0, 0, FOUR(plrnt)},   {"move", 0, 0, FOUR(lacpy)},
+    {"laswp", 1, 1, FOUR(laswp)},   {"put_rows", 1, 2, {rows_call, rows_call, rows_call, rows_call}},
 };
 
 /* What continues the line of products. */
@@ -84,9 +101,17 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+typedef struct told {
+    double flops, bytes; /* of all calls */
+    int calls;
+} told;
+
 static void keep_call(void *arg, const dag_kernel_call *call)
 {
-    *(dag_kernel_call *)arg = *call;
+    told *t = arg;
+    t->flops += call->flops;
+    t->bytes += call->bytes;
+    t->calls++;
 }
 
 /* Diagonally dominant, so that everything can be factored and stays in range. */
@@ -143,7 +168,7 @@ static double seconds_of(const struct row *r, shape *s, char *memory, size_t byt
 /* One point of a line, of tiles of n x n or panels of m x n; `last` is the order of the point before. */
 static double point(const struct row *r, shape s, double last, char *memory, size_t bytes)
 {
-    dag_kernel_call call = {0};
+    told call = {0};
     if (4 * (size_t)s.ld * (size_t)s.n * dag_precision_size(s.prec) > bytes)
         return last;
     s.a = s.b = s.c = s.work = memory;
@@ -151,13 +176,43 @@ static double point(const struct row *r, shape s, double last, char *memory, siz
     r->call[s.prec](&s);
     dag_kernels_model(NULL, NULL);
     double size = (double)dag_precision_size(s.prec), real = dag_precision_is_complex(s.prec) ? 8 : 2;
-    double order = call.flops > 0 ? cbrt(call.flops / real) : sqrt(call.bytes / size);
+    double order = call.flops > 0 ? cbrt(call.flops / real / call.calls) : sqrt(call.bytes / size / call.calls);
     if (order <= last)
         return last;
     double took = seconds_of(r, &s, memory, bytes);
     printf(" %.4g:%.4g", order, 1e-9 * (call.flops > 0 ? call.flops : call.bytes) / took);
     fflush(stdout);
     return order;
+}
+
+/* Pivots that are drawn, below and in the block on top, and the moves that they come to on two process rows. */
+static int draw_moves(shape *s)
+{
+    s->pivot = malloc((size_t)s->n * sizeof *s->pivot);
+    s->moves = malloc(la_moves_bytes(s->n));
+    for (int i = 0; s->pivot && i < s->n; i++)
+        s->pivot[i] = dag_kernels_pivot(i, 2 * s->m);
+    if (!s->pivot || !s->moves)
+        return 0;
+    la_moves_of_panel(s->moves, 0, s->n, s->n, s->pivot);
+    for (int i = 0; i < s->n; i++)
+        s->pivot[i] = dag_kernels_pivot(i, s->m);
+    return 1;
+}
+
+/* Points of a line of rows that move: a quarter of a panel's columns, half, all. */
+static void measure_rows(const struct row *r, dag_precision prec, int nb, char *memory, size_t bytes)
+{
+    enum { HEIGHT = 8, PAD = 40 };
+    double last = 0;
+    for (int n = nb / 4; n <= nb; n *= 2) {
+        shape panel = {.prec = prec, .m = HEIGHT * nb, .n = n, .ld = HEIGHT * nb + PAD};
+        if (draw_moves(&panel))
+            for (panel.part = r->parts - 1; panel.part >= 0; panel.part--) /* the block on top is on process row 0 */
+                last = point(r, panel, last, memory, bytes);
+        free(panel.pivot);
+        free(panel.moves);
+    }
 }
 
 static void measure(const struct row *r, dag_precision prec, int nb, char *memory, size_t bytes)
@@ -171,7 +226,9 @@ static void measure(const struct row *r, dag_precision prec, int nb, char *memor
         shape tile = {.prec = prec, .m = orders[i], .n = orders[i], .ld = orders[i]};
         last = point(r, tile, last, memory, bytes);
     }
-    const struct row *panels = r->panel ? r : r == rows ? &tall_row : NULL;
+    if (r->parts)
+        measure_rows(r, prec, nb, memory, bytes);
+    const struct row *panels = r->parts ? NULL : r->panel ? r : r == rows ? &tall_row : NULL;
     for (size_t i = 0; i < sizeof heights / sizeof *heights && panels; i++) {
         shape panel = {.prec = prec, .m = heights[i] * nb, .n = nb, .ld = heights[i] * nb + PAD};
         last = point(panels, panel, last, memory, bytes);
@@ -222,17 +279,22 @@ static int read_options(int argc, char **argv, options *o)
 
 int main(int argc, char **argv)
 {
-    enum { BYTES = 256 << 20 };
+    enum { BYTES = 256 << 20, HUGE_PAGE = 2 << 20 };
     options o;
     if (!read_options(argc, argv, &o))
         return 3;
     if (!beside(o.processes - 1))
         return 1;
-    char *memory = malloc(BYTES + (4 << 20)); /* a workspace may reach beyond its operand */
+    /* As matrices have it: a tile begins with a line of the cache, and pages are large where the system has such. A
+     * workspace may reach beyond its operand. */
+    char *memory = aligned_alloc(HUGE_PAGE, BYTES + (4 << 20));
     if (!memory) {
         fprintf(stderr, "dag_sim_measure: no memory\n");
         return 1;
     }
+#ifdef MADV_HUGEPAGE
+    (void)madvise(memory, BYTES + (4 << 20), MADV_HUGEPAGE);
+#endif
     memset(memory, 0, BYTES + (4 << 20));
     (void)dag_kernels_init(NULL);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
