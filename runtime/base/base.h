@@ -88,6 +88,7 @@ typedef struct dagi_settings {
     char device_backend[64]; /* kinds of devices, or "auto" */
     char core_share[16];   /* of what cores and devices can run, the cores' part */
     int device_always; /* 1: no core runs what a device could */
+    char device_cache[1024]; /* folder of what back ends keep; "" = that of the user, "off" = none */
     struct {             /* by dag_device_kind */
         int64_t memory;    /* bytes of a device that are used; 0 = most of what is free */
         char plugin[1024]; /* file of the plug-in; "" = looked for */

@@ -121,6 +121,9 @@ static const setting table[] = {
      "device_policy says), a number from 0 to 1, auto (by measured rates, then by who has more to do)"},
     {"device_always", KIND_SWITCH, FIELD(device_always), "off", 0, 0, NULL,
      "run on devices whatever has a body for them, however slow that is, for tests"},
+    {"device_cache", KIND_TEXT, FIELD(device_cache), "", 0, sizeof((dagi_settings *)0)->device_cache - 1, NULL,
+     "folder that keeps compiled programs for devices from run to run; empty = dagcc/devices in the user's "
+     "folder of caches, off = none"},
     {"perf_model", KIND_TEXT, FIELD(perf_model), "", 0,
      sizeof((dagi_settings *)0)->perf_model - 1, NULL,
      "file that keeps how long kernels took on cores and devices from run to run; empty = none"},

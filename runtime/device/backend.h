@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DAGI_BACKEND_ABI 8
+#define DAGI_BACKEND_ABI 9
 
 typedef enum dagi_result {
     DAGI_OK = 0,
@@ -54,6 +54,13 @@ typedef struct dagi_text {
     const char *name, *text;
 } dagi_text;
 
+/* What a back end keeps from run to run, as compiled programs, each by a text of its own. Any thread. */
+typedef struct dagi_store {
+    /* What was kept last for that key, to be freed. NULL: nothing, or it is not what was kept. */
+    void *(*find)(const char *key, size_t *bytes);
+    void (*keep)(const char *key, const void *content, size_t bytes);
+} dagi_store;
+
 typedef struct dagi_backend {
     int abi; /* DAGI_BACKEND_ABI */
     const char *name; /* "cuda" */
@@ -68,6 +75,8 @@ typedef struct dagi_backend {
     /* The application's programs of kernels for this kind, before a device is opened; they stay where they
      * are. NULL: this kind's bodies bring their kernels with them. */
     void (*texts)(const dagi_text *texts, int n);
+    /* Where to keep things, before a device is opened. NULL: this kind keeps nothing. */
+    void (*store)(const dagi_store *store);
     /* Devices that can be used; with `processors`, those as well that are the cores in other clothes. 0:
      * `why` is a sentence. */
     int (*count)(int processors, char *why, size_t size);

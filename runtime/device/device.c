@@ -263,6 +263,8 @@ static int find_offers(const dag_context *ctx, offer *offers)
             backend = dagi_plugin_load(ctx, (dag_device_kind)k, named, why, sizeof why);
         if (backend)
             dagi_device_texts(backend);
+        if (backend && backend->store)
+            backend->store(dagi_store_open(ctx));
         int count = backend ? backend->count(named, why, sizeof why) : 0;
         offers[k] = (offer){backend, count < 0 ? 0 : count};
         there += offers[k].there;

@@ -296,6 +296,11 @@ static inline dagi_block *dagi_resident_pin(dagi_device *d, dag_value *v)
  * (perf_model), others do not. */
 void dagi_cores_model(const char *cpuinfo, char *text, size_t size);
 
+/* ---- store.c -------------------------------------------------------------------------------- */
+
+/* What back ends keep, in the folder of the setting device_cache: that of the context that asked last. */
+const dagi_store *dagi_store_open(const dag_context *ctx);
+
 /* ---- plugin.c ------------------------------------------------------------------------------- */
 
 /* Hand a back end the programs of kernels that the application has, before its first device is opened. */

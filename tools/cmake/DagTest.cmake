@@ -31,8 +31,10 @@ set(DAG_EXPECT "${CMAKE_CURRENT_LIST_DIR}/expect.sh")
 
 # What the tests find in their environment besides the user's: settings of the sanitizers, the launcher
 # to use, and settings that make them the same everywhere.
-# Tile sizes do not follow from what was measured here, unless a test wants that.
-set(DAG_TEST_ENVIRONMENT "DAG_TILE_TIMES=off")
+# Tile sizes do not follow from what was measured here, unless a test wants that. Compiled
+# programs for devices are kept, but not among the user's.
+set(DAG_TEST_ENVIRONMENT "DAG_TILE_TIMES=off"
+    "DAG_DEVICE_CACHE=${PROJECT_BINARY_DIR}/tests/device_cache")
 set(supp "${PROJECT_SOURCE_DIR}/tests/suppressions")
 if(DAG_SANITIZE MATCHES "address")
     # Whole stacks of allocations, or what MPI's plug-ins leak cannot be told from our own.

@@ -37,6 +37,7 @@ static const dagi_backend backend = {
     .nkernels = DAGI_OPENCL_TABLE,
     .lacks = "",
     .texts = dagi_opencl_texts,
+    .store = dagi_opencl_store,
     .count = dagi_opencl_count,
     .seen = dagi_opencl_seen,
     .open = dagi_opencl_open,

@@ -1,7 +1,6 @@
 /*
  * Programs: the library's kernels, compiled for each precision when a device is opened, and those that the
- * application has named by dag_opencl_program(). Drivers keep what they have compiled, so the second time
- * takes little.
+ * application has named by dag_opencl_program(). What was compiled once is kept (binary.c).
  */
 #include "opencl.h"
 
@@ -44,9 +43,8 @@ static void say_log(cl_program program, cl_device_id id, const char *name)
     dagi_opencl_say(text);
 }
 
-/* *faulty, if it is asked for: 1 = the compiler does not take the text. */
-static dagi_result build(const dagi_opencl_device *d, const char *name, const char *text,
-                         const char *options, cl_program *program, int *faulty)
+static dagi_result compile(const dagi_opencl_device *d, const char *name, const char *key, const char *text,
+                           const char *options, cl_program *program, int *faulty)
 {
     cl_int error = CL_SUCCESS;
     cl_program made = clCreateProgramWithSource(d->context, 1, &text, NULL, &error);
@@ -54,6 +52,7 @@ static dagi_result build(const dagi_opencl_device *d, const char *name, const ch
         return dagi_opencl_result(error, "clCreateProgramWithSource");
     error = clBuildProgram(made, 1, &d->id, options, NULL, NULL);
     if (error == CL_SUCCESS) {
+        dagi_opencl_program_keep(d, key, made);
         *program = made;
         return DAGI_OK;
     }
@@ -63,6 +62,17 @@ static dagi_result build(const dagi_opencl_device *d, const char *name, const ch
     if (faulty)
         *faulty = error == CL_BUILD_PROGRAM_FAILURE;
     clReleaseProgram(made);
+    return result;
+}
+
+/* *faulty, if it is asked for: 1 = the compiler does not take the text. */
+static dagi_result build(const dagi_opencl_device *d, const char *name, const char *text,
+                         const char *options, cl_program *program, int *faulty)
+{
+    char *key = dagi_opencl_key(d, "program", options, text);
+    *program = dagi_opencl_program_kept(d, key, options);
+    dagi_result result = *program ? DAGI_OK : compile(d, name, key, text, options, program, faulty);
+    free(key);
     return result;
 }
 
