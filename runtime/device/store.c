@@ -24,7 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LARGEST = 256 << 20, KEPT = 30 * 24 * 3600, NAME = 32, HEAD = 96 };
+enum { LARGEST = 256 << 20, KEPT = 30 * 24 * 3600, HASH = 32, HEAD = 96 };
+/* What a name has behind the hash, so that a file of somebody else is left alone. */
+#define ENDING ".dagdev"
 
 /* Guards what is below: contexts may be made beside each other. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -55,7 +57,7 @@ static int path_of(const char *key, char path[PATH_MAX])
 {
     size_t length = strlen(key);
     pthread_mutex_lock(&lock);
-    int used = *folder ? snprintf(path, PATH_MAX, "%s/%016" PRIx64 "%016" PRIx64, folder,
+    int used = *folder ? snprintf(path, PATH_MAX, "%s/%016" PRIx64 "%016" PRIx64 ENDING, folder,
                                   hash(UINT64_C(0xcbf29ce484222325), key, length),
                                   hash(UINT64_C(0x84222325cbf29ce4), key, length)) : 0;
     pthread_mutex_unlock(&lock);
@@ -109,6 +111,12 @@ static void *find(const char *key, size_t *bytes)
     return content;
 }
 
+/* Also what a process that was ended has left half written, with more behind the ending. */
+static int is_ours(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == HASH && strncmp(name + HASH, ENDING, strlen(ENDING)) == 0;
+}
+
 /* Removes what was not used for long. */
 static void sweep(char *path)
 {
@@ -117,7 +125,7 @@ static void sweep(char *path)
     time_t now = time(NULL);
     struct stat st;
     for (struct dirent *i; d && (i = readdir(d));) {
-        if (strlen(i->d_name) >= NAME && fstatat(dirfd(d), i->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        if (is_ours(i->d_name) && fstatat(dirfd(d), i->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(st.st_mode) && now - st.st_mtime > KEPT)
             unlinkat(dirfd(d), i->d_name, 0);
     }
