@@ -115,6 +115,9 @@ static void describe_variant(void)
 /* ---- pages -------------------------------------------------------------------------------- */
 
 #ifdef MADV_POPULATE_READ
+/* Of a larger program most is not ours, and to read all of it may take long. */
+enum { MOST_CODE = 8 << 20 };
+
 /* Maps the code that lies with *at: in this library, or in the program that it is linked to. */
 static int map_code(struct dl_phdr_info *object, size_t size, void *at)
 {
@@ -126,27 +129,31 @@ static int map_code(struct dl_phdr_info *object, size_t size, void *at)
         if (part->p_type != PT_LOAD || code < from || code >= end)
             continue;
         from -= from % page;
-        (void)madvise((void *)from, end - from, MADV_POPULATE_READ); /* an old kernel refuses: so be it */
+        if (end - from <= MOST_CODE)
+            (void)madvise((void *)from, end - from, MADV_POPULATE_READ); /* an old kernel refuses: so be it */
         return 1;
     }
     return 0;
 }
 
-/* What kernels keep on the stack: copies of panels, and parts of Q. */
-static __attribute__((noinline)) void map_stack(void)
+/* What kernels keep on the stack: copies of panels, and parts of Q. The kernel is asked, and nothing is written: a
+ * small stack ends within that range, and what lies behind it is a guard page, or somebody else's. */
+static void map_stack(void)
 {
-    volatile char room[192 << 10];
-    for (size_t i = 0; i < sizeof room; i += 4096)
-        room[i] = 0;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)4095;
+    for (size_t size = 192 << 10; size >= 16 << 10; size /= 2) {
+        if (madvise((void *)(here - size), size, MADV_POPULATE_WRITE) == 0)
+            return;
+    }
 }
 
 /* The first call of a routine would meet pages of its code and of its stack one by one: it may be 30 for a matrix of
  * order 50, which then is computed in a tenth of the time. All at once they cost a fraction of that. */
 static void map_pages(void)
 {
-    bool (*kernel)(const char **) = dag_kernels_init;
+    void (*ours)(void) = map_pages; /* the address of an exported function may be in somebody else's table */
     uintptr_t at;
-    memcpy(&at, &kernel, sizeof at);
+    memcpy(&at, &ours, sizeof at);
     (void)dl_iterate_phdr(map_code, &at);
     map_stack();
 }

@@ -18,7 +18,7 @@ INLINE MICRO(pair) MICRO(pair_times)(MICRO(pair) a, MICRO(pair) b)
     return (MICRO(pair)){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* 1 / d; the larger part is divided by, so that nothing overflows on the way. */
+/* 1 / d, as LAPACK divides: by the larger part, so that squares neither overflow nor vanish. */
 INLINE MICRO(pair) MICRO(pair_inverse)(MICRO(pair) d)
 {
     elem_t re = d.re < 0 ? -d.re : d.re, im = d.im < 0 ? -d.im : d.im;

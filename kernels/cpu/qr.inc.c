@@ -117,7 +117,7 @@ static void LOCAL(padded_leaf)(int m, int n, elem_t *A, int lda, elem_t *T, int 
 }
 #endif
 
-/* m >= n, n <= QR_LEAF, or LOCAL(is_leaf) */
+/* m >= n, and LOCAL(is_leaf) */
 static void LOCAL(geqrt_leaf)(int m, int n, elem_t *A, int lda, elem_t *T, int ldt)
 {
     const elem_t one = 1, zero = 0;

@@ -11,12 +11,20 @@
 
 /* 1: this process is registered with the kernel. */
 static _Atomic int prepared;
+/* So often the kernel may refuse a fence. */
+enum { REFUSALS = 100 };
 
 #if defined(__linux__) && defined(SYS_membarrier)
 
 static bool fence_all(void)
 {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+static void register_process(void)
+{
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0)
+        atomic_store(&prepared, 1);
 }
 
 /* A thread is a folder in /proc/self/task. */
@@ -28,10 +36,8 @@ static bool one_thread(void)
 
 void dagi_owned_prepare(bool patient)
 {
-    if (atomic_load(&prepared) || !(patient || one_thread()))
-        return;
-    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0)
-        atomic_store(&prepared, 1);
+    if (!atomic_load(&prepared) && (patient || one_thread()))
+        register_process();
 }
 
 #else
@@ -39,6 +45,10 @@ void dagi_owned_prepare(bool patient)
 static bool fence_all(void)
 {
     return false;
+}
+
+static void register_process(void)
+{
 }
 
 void dagi_owned_prepare(bool patient)
@@ -60,9 +70,15 @@ void dagi_owned_begin(dagi_owned_lock *l)
 void dagi_owned_end(dagi_owned_lock *l)
 {
     atomic_store_explicit(&l->alone, 0, memory_order_relaxed);
-    /* A kernel that has registered the process does not refuse. */
-    if (!fence_all())
-        dagi_insist("the kernel refuses the fence that it has granted (membarrier)", __FILE__, __LINE__);
+    /* A kernel may be short of memory for a moment, or have forgotten this process when it was moved. That it
+     * refuses from now on, as a filter of system calls would that came late, nobody can mend. */
+    for (int tries = 0; !fence_all(); tries++) {
+        atomic_store(&prepared, 0);
+        if (tries == REFUSALS)
+            dagi_insist("the kernel refuses the fence that it has granted (membarrier)", __FILE__, __LINE__);
+        register_process();
+        sched_yield();
+    }
     for (int tries = 0; atomic_load_explicit(&l->busy, memory_order_acquire); tries++) {
         if (tries < 100)
             dagi_pause();

@@ -249,9 +249,10 @@ static double sure_at(const dagi_choice_class *cls, int model, int step)
     return known > 1 ? get(&t->estimate) : 0;
 }
 
-/* Cores have not run that size, but another one: in the proportion in which a device took both. Bytes do not tell the
- * work of tasks of different shapes: a product of a narrow tile has half those of a wide one, and a tenth of its operations. Not the
- * other way round, since a device's rate grows with the size. 0 = no device knows both. */
+/* Cores have run another size only: their time there, in the proportion in which a device took both. Bytes do not
+ * tell the work of tasks of different shapes: a product of a narrow tile has half those of a wide one, and a tenth
+ * of its operations. Times in which a device mostly starts a kernel say nothing, and cores nothing of devices, whose
+ * rate grows with the size. 0 = no device knows both. */
 static double estimate_of_cores(const dagi_choice *c, const dagi_choice_class *cls, int step)
 {
     for (int k = 1; k < NEAR; k++) {
@@ -259,7 +260,7 @@ static double estimate_of_cores(const dagi_choice *c, const dagi_choice_class *c
             double seconds = estimate_at(cls, 0, measured);
             for (int m = 1; seconds > 0 && m < c->nmodels; m++) {
                 double here = sure_at(cls, m, step), there = sure_at(cls, m, measured);
-                if (here > 0 && there > 0)
+                if (fmin(here, there) > 4 * DEVICE_START)
                     return seconds * here / there;
             }
         }

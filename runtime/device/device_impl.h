@@ -153,7 +153,7 @@ struct dagi_device_reports {
 /* Moments; the manager's. */
 struct dagi_device_time {
     uint64_t now;  /* when this round began */
-    uint64_t away; /* nanoseconds since the last one began, where something was under way then */
+    uint64_t away; /* nanoseconds since the last round began, where something was under way then */
     uint64_t looked_at;
     uint64_t seen_at; /* moment of what follows; 0 = nothing was under way */
     int seen_copying, seen_computing;

@@ -5,8 +5,9 @@
 /* Nanoseconds: looks this far apart are no reason to doubt a time. */
 enum { LOOK = 20000 };
 
-/* An end came somewhere between two looks, or between the begin and the look: in the middle, as far as anybody knows. To
- * demand that a time be long against the looks would let pass the long ones only, and things would seem slow. */
+/* An end came somewhere between two looks, or between the begin and the look: in the middle, as far as
+ * anybody knows. To demand that a time be long against the looks would let pass the long ones only, and
+ * things would seem slow. */
 int64_t dagi_pace_end(dagi_pace *p, uint64_t *begin, uint64_t now, uint64_t away, int count)
 {
     if (now - *begin < away)

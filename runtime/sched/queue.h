@@ -10,8 +10,8 @@
  * count == tasks in ring and heap; top == priority of the next task, INT64_MIN when empty.
  *
  * Synchronisation: all fields are guarded by `lock`, which the functions below do not take (a
- * context with one worker has no need of it; who is its owner, if anybody, is the scheduler's matter). count and top are written under the lock and may be
- * read without it: a hint.
+ * context with one worker has no need of it; who is its owner, if anybody, is the scheduler's matter).
+ * count and top are written under the lock and may be read without it: a hint.
  */
 #ifndef DAGI_QUEUE_H
 #define DAGI_QUEUE_H

@@ -23,6 +23,8 @@ enum { PATIENT = 8 };
 enum { LONG_TASK = 1000, LONG_HINDERED_TASK = 8000 };
 /* The phase behind a trial is so many times as long as the trial, so that trials cost little. */
 enum { FIRST_AWAY = 8, MOST_AWAY = 512, FIRST_FREE = 32, MOST_FREE = 512, LONGEST_PAUSE = 20000000 };
+/* Trials in a row without an outcome: the victim has long tasks among short ones. */
+enum { UNCLEAR = 4 };
 /* Together is better when it is by this factor. */
 static const double BETTER = 1.05;
 
@@ -85,12 +87,14 @@ static uint64_t pause_until(dagi_thief *t, uint64_t now, bool away)
 
 static bool pays(dagi_thief *t, uint64_t now)
 {
+    t->unclear = 0;
     return begin_free(t, pause_until(t, now, false));
 }
 
 static bool does_not_pay(dagi_thief *t, uint64_t now, int64_t victims)
 {
     t->phase = DAGI_THIEF_AWAY;
+    t->unclear = 0;
     t->until = pause_until(t, now, true);
     t->slow_looks = 0;
     return look_again(t, now, victims);
@@ -144,7 +148,7 @@ static bool look_alone(dagi_thief *t, uint64_t now, int64_t own, int64_t victims
     if (t->alone * LONG_TASK <= 1)
         return pays(t, now);
     if (now - t->last_time >= STANDSTILL)
-        return begin_free(t, now); /* a long one, or another program: no outcome */
+        return ++t->unclear < UNCLEAR ? begin_free(t, now) : pays(t, now); /* a long one, or another program */
     t->look = t->last_time + STANDSTILL; /* an interrupt is likelier than a long task among them */
     return false;
 }

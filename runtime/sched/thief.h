@@ -50,6 +50,7 @@ typedef struct dagi_thief {
     bool patient;           /* phase away: the victim says that its tasks are short */
     int slow_looks;         /* phase away: looks in a row at tasks that are not short */
     bool away_last;         /* outcome of the last trial */
+    int unclear;            /* trials since then that had none */
     uint64_t times;         /* how many times as long as the trial was what it led to; 0: none */
 } dagi_thief;
 

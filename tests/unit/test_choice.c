@@ -255,7 +255,8 @@ START_TEST(cores_take_longer_as_devices_do)
     ck_assert(dagi_choice_kernel(c, gemm(c), CORES, wide) == DAGI_CHOICE_UNKNOWN);
     ck_assert(about(dagi_choice_kernel(c, gemm(c), CORES, wider), 30e-3 * exp2(2.0 / 4))); /* by its size */
     learn(c, FIRST, wide, 90e-3, 1);
-    ck_assert(dagi_choice_kernel(c, gemm(c), CORES, wide) == DAGI_CHOICE_UNKNOWN); /* a device's first time tells little */
+    /* A device's first time tells little. */
+    ck_assert(dagi_choice_kernel(c, gemm(c), CORES, wide) == DAGI_CHOICE_UNKNOWN);
     learn(c, FIRST, wide, 10e-3, 1);
     learn(c, FIRST, wider, 7e-3, 3);
     ck_assert(about(dagi_choice_kernel(c, gemm(c), CORES, wide), 300e-3));

@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static const int sizes[] = {0, 1, 2, 3, 7, 63, 64, 65, 100, 192};
@@ -181,6 +182,26 @@ START_TEST(test_one_blas_thread)
 }
 END_TEST
 
+/* The first call on a stack that is smaller than what kernels may use touches nothing below it. */
+START_TEST(test_small_stack)
+{
+    enum { STACK = 128 << 10, FORBIDDEN = 512 << 10 };
+    char *all = mmap(NULL, FORBIDDEN + STACK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert(all != MAP_FAILED);
+    ck_assert_int_eq(mprotect(all + FORBIDDEN, STACK, PROT_READ | PROT_WRITE), 0);
+    pthread_attr_t small;
+    pthread_t thread;
+    bool result = false;
+    ck_assert_int_eq(pthread_attr_init(&small), 0);
+    ck_assert_int_eq(pthread_attr_setstack(&small, all + FORBIDDEN, STACK), 0);
+    ck_assert_int_eq(pthread_create(&thread, &small, init_thread, &result), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert(result == dag_kernels_init(NULL));
+    pthread_attr_destroy(&small);
+    munmap(all, FORBIDDEN + STACK);
+}
+END_TEST
+
 /*
  * A child process with OpenBLAS's oldest kernels is told what to do about it. Skipped where
  * OpenBLAS cannot choose, or the processor has nothing newer.
@@ -330,6 +351,7 @@ int main(int argc, char **argv)
     tcase_add_test(tc, test_registry_is_complete);
     tcase_add_test(tc, test_registry_register);
     tcase_add_test(tc, test_one_blas_thread);
+    tcase_add_test(tc, test_small_stack);
     tcase_add_test(tc, test_advice);
     suite_add_tcase(suite, tc);
     return run_suite(suite);

@@ -4,10 +4,10 @@
  *     dag_sim_measure [-p s|d|c|z] [-n NB] [-s SECONDS] [-j PROCESSES]
  *
  * Times are of the processor. As in a factorisation calls follow each other, operands that are only read serve
- * many of them, and results go through more memory than the caches of a core hold. Of as many such rows as there is time for
- * the median is taken. Panels have NB columns (192), and so have products beyond the largest tile, which are those of a panel with
- * a tile. Rows move as LU moves them, in panels of 8 NB rows, by its own code. With -j so many processes do the same beside each other, as workers do, which share caches and
- * memory. How much work a call is the kernel itself tells, so that both sides of a prediction count alike.
+ * many of them, and results go through more memory than the caches of a core hold. Of as many such rows as there
+ * is time for the median is taken. Panels have NB columns (192), and so have products beyond the largest tile,
+ * which are those of a panel with a tile. Rows move as LU moves them, in panels of 8 NB rows, by its own code.
+ * With -j so many processes do the same beside each other, as workers do, which share caches and memory. How much work a call is the kernel itself tells, so that both sides of a prediction count alike.
  */
 #include "rows.h"
 
@@ -27,7 +27,6 @@ typedef struct shape {
     int ld;   /* of a panel */
     dag_precision prec;
     char *a, *b, *c, *work; /* operands */
-    int part;               /* of rows that move: the process row, of two */
     la_moves *moves;
     int64_t *pivot;
 } shape;
@@ -64,18 +63,21 @@ CALL(geqrt_stack, geqrt_stack(m, n, 0, C, ld, A, n, W))
 CALL(gemqrt_stack, gemqrt_stack(DAG_CONJ_TRANS, m, n, n, 0, B, ld, A, n, C, ld, W))
 CALL(laswp, laswp(n, C, ld, 0, n, s->pivot, false))
 
-/* LU on two process rows: what moves is picked up, and put down. In between it lies where that of the task before
- * did, since the runtime hands out again what has just become free. */
+/* LU on two process rows: what moves is picked up, and put down, on both, since the model counts them alike. In
+ * between it lies where that of the task before did, since the runtime hands out again what has just become free. */
 static void rows_call(const shape *s)
 {
     size_t item = dag_precision_size(s->prec);
-    la_moves_pick(s->moves, 2, s->part, s->c, s->ld, s->n, s->b, item);
-    la_moves_put(s->moves, 2, s->part, s->b, s->c, s->ld, s->n, item);
+    char *panel[] = {s->c, s->work};
+    for (int row = 0; row < 2; row++) {
+        la_moves_pick(s->moves, 2, row, panel[row], s->ld, s->n, s->b, item);
+        la_moves_put(s->moves, 2, row, s->b, panel[row], s->ld, s->n, item);
+    }
 }
 
 static const struct row {
     const char *name;
-    int panel, parts; /* parts: rows move, of so many process rows */
+    int panel, moves; /* moves: rows do */
     void (*call[DAG_PRECISION_COUNT])(const shape *s);
 } rows[] = {
     {"gemm", 0, 0, FOUR(gemm)},     {"herk", 0, 0, FOUR(herk)},
@@ -86,7 +88,7 @@ static const struct row {
     {"getrf_below", 1, 0, FOUR(getrf_below)},
     {"geqrt_stack", 1, 0, FOUR(geqrt_stack)}, {"gemqrt_stack", 1, 0, FOUR(gemqrt_stack)},
     {"plrnt", 0, 0, FOUR(plrnt)},   {"move", 0, 0, FOUR(lacpy)},
-    {"laswp", 1, 1, FOUR(laswp)},   {"put_rows", 1, 2, {rows_call, rows_call, rows_call, rows_call}},
+    {"laswp", 1, 1, FOUR(laswp)},   {"put_rows", 1, 1, {rows_call, rows_call, rows_call, rows_call}},
 };
 
 /* What continues the line of products. */
@@ -208,8 +210,7 @@ static void measure_rows(const struct row *r, dag_precision prec, int nb, char *
     for (int n = nb / 4; n <= nb; n *= 2) {
         shape panel = {.prec = prec, .m = HEIGHT * nb, .n = n, .ld = HEIGHT * nb + PAD};
         if (draw_moves(&panel))
-            for (panel.part = r->parts - 1; panel.part >= 0; panel.part--) /* the block on top is on process row 0 */
-                last = point(r, panel, last, memory, bytes);
+            last = point(r, panel, last, memory, bytes);
         free(panel.pivot);
         free(panel.moves);
     }
@@ -226,9 +227,9 @@ static void measure(const struct row *r, dag_precision prec, int nb, char *memor
         shape tile = {.prec = prec, .m = orders[i], .n = orders[i], .ld = orders[i]};
         last = point(r, tile, last, memory, bytes);
     }
-    if (r->parts)
+    if (r->moves)
         measure_rows(r, prec, nb, memory, bytes);
-    const struct row *panels = r->parts ? NULL : r->panel ? r : r == rows ? &tall_row : NULL;
+    const struct row *panels = r->moves ? NULL : r->panel ? r : r == rows ? &tall_row : NULL;
     for (size_t i = 0; i < sizeof heights / sizeof *heights && panels; i++) {
         shape panel = {.prec = prec, .m = heights[i] * nb, .n = nb, .ld = heights[i] * nb + PAD};
         last = point(panels, panel, last, memory, bytes);
