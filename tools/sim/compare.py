@@ -4,15 +4,16 @@
     compare.py BUILD [--rounds 15] [--minutes M] [--jobs 2x1,1x2] [--orders 2000,4000] [--cases LU,QR]
                [--machine FILE] [--simgrid BUILD-SIMGRID] [--note TEXT] [--doc FILE]
 
-A job RxT has R ranks of T workers. Measured is the first run of a process, and beside it the last of three: in the first one memory is
-touched for the first time, which dag_sim does not know of.
+A job RxT has R ranks of T workers. Measured is the first run of a process, and beside it the last of three: in
+the first one memory is touched for the first time, which dag_sim does not know of.
 
 Describes the machine, unless a description is given: its network by `dag_doctor --network` (the shortest latency of
 three), kernels by dag_sim_measure, as many beside each other as a job has workers. Runs each case really, all
 cases in turn and in alternating order; with --simgrid under SimGrid too, with real kernels, one worker for each
 rank. Kernels are measured anew in each round, for a processor's speed drifts. Takes medians of all, and
 simulates each case once. --minutes: no round begins that would end later; how many there were is said. Prints a
-table, and writes it, TEXT behind it, to FILE between the lines <!-- compare --> and <!-- /compare -->. Ends with 1 if a case is more than 10 % off.
+table, and writes it, TEXT behind it, to FILE between the lines <!-- compare --> and <!-- /compare -->. Ends with 1
+if a case is more than 10 % off.
 """
 
 import argparse
@@ -191,8 +192,11 @@ def median(times):
 def main():
     options = arguments()
     programs = os.path.join(options.build, "bin")
-    handle, path = tempfile.mkstemp()
-    os.close(handle)
+    with tempfile.TemporaryDirectory() as folder:
+        return compare(options, programs, os.path.join(folder, "machine"))
+
+
+def compare(options, programs, path):
     machine, lines = options.machine or path, [] if options.machine else describe(options, programs)
 
     def write(more):
@@ -201,6 +205,8 @@ def main():
 
     write([])
     cases = list(runs(options, programs))
+    if not cases:
+        sys.exit("compare.py: no job has these cases")
     rounds = measured(cases, options, programs, machine)
     if not options.machine:
         write(curves([rates for _, _, rates in rounds]))
@@ -215,7 +221,6 @@ def main():
     text, worst = table(rows, len(rounds), bool(options.simgrid))
     text += f" {options.note}" if options.note else ""
     print(text)
-    os.remove(path)
     if options.doc:
         with open(options.doc, encoding="utf-8") as file:
             before, rest = file.read().split("<!-- compare -->", 1)

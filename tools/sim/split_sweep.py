@@ -4,9 +4,10 @@
     split_sweep.py DIRECTORY-OF-PROGRAMS MACHINES [auto|table|sweep|paper|runs] [MACHINE ...] [ROUTINE ...] [N ...]
                    [--jobs COUNT] [--before COMMAND]
 
-auto    for each machine, routine and size what `split = auto` takes, placement and form included, beside the best single size
+auto    for each machine, routine and size what `split = auto` takes, placement and form included, beside the single
+        size that the list schedule likes best
 table   for each machine, routine, size, placement and form what `split = auto` takes: its tiles, its time in a simulated
-        run, and that of the best single size by the same placement and by cost
+        run, and that of the single size that the list schedule likes best by the same placement and form
 sweep   cuts (B, s, b, form, placement) simulated, five that the list schedule likes best and twenty at random, and how `auto`
         compares
 paper   the node of Song and Dongarra, Cholesky, n = 960 to 34,560, both placements
@@ -15,9 +16,9 @@ runs    only when asked for: what the list schedule predicts beside runs of the 
         cost each runs twice: the second one has the times that the first one kept (perf_model), as the schedule has them.
         COMMAND stands before each of these programs, as one that waits until nothing else runs
 
-Machines, routines and sizes named behind it, and for runs a placement, are all that are looked at, so a row can be made
-alone. All but the last are simulated (dag_sim), COUNT rows at once; their numbers do not depend on the machine that computes
-them. How long a row took is said on the error output.
+Machines, routines and sizes named behind it, and for runs a placement, are all that are looked at (by
+`paper` sizes alone), so a row can be made alone. All but the last are simulated (dag_sim), COUNT rows at once; their
+numbers do not depend on the machine that computes them. How long a row took is said on the error output.
 """
 
 import json
@@ -32,16 +33,30 @@ from concurrent.futures import ThreadPoolExecutor
 
 BIN, MACHINES = sys.argv[1:3]
 ASKED = sys.argv[3:]
-BEFORE = ASKED.pop(ASKED.index("--before") + 1).split() if "--before" in ASKED else []
-JOBS = int(ASKED.pop(ASKED.index("--jobs") + 1)) if "--jobs" in ASKED else 1
+
+
+def option(name, otherwise):
+    if name not in ASKED:
+        return otherwise
+    at = ASKED.index(name)
+    if at + 1 == len(ASKED):
+        sys.exit(f"split_sweep.py: {name} needs a value")
+    value = ASKED[at + 1]
+    del ASKED[at:at + 2]
+    return value
+
+
+BEFORE, JOBS = option("--before", "").split(), int(option("--jobs", "1"))
 ALL = ("keeneland", "workstation", "h100")
 ROUTINES = ("potrf", "gemm", "geqrf")
 TABLES = ("auto", "table", "sweep", "paper", "runs")
 NAMES = [name for name in ALL if name in ASKED] or ALL
+PAPER = (960, 1920, 3840, 7680, 11520, 15360, 19200, 23040, 26880, 30720, 34560)
 SIZES = [int(n) for n in ASKED if n.isdigit()]
 WHAT = [what for what in TABLES if what in ASKED] or TABLES[:-1]
-if unknown := set(ASKED) - {"--jobs", "--before", "cost", "static", *ALL, *ROUTINES, *TABLES, *map(str, SIZES)}:
-    sys.exit(f"split_sweep.py: what is {' '.join(sorted(unknown))}? Names are {', '.join(ALL + ROUTINES + TABLES)}, and sizes")
+if unknown := set(ASKED) - {"cost", "static", *ALL, *ROUTINES, *TABLES, *map(str, PAPER)}:
+    sys.exit(f"split_sweep.py: what is {' '.join(sorted(unknown))}? Names are {', '.join(ALL + ROUTINES + TABLES)}, "
+             f"sizes {', '.join(map(str, PAPER))}")
 CUTS = {"geqrf": ((64, 96, 128, 192, 256, 384, 512, 768), (32, 64, 128))} # B and b; its panels are tasks of one core
 
 
@@ -167,7 +182,7 @@ def paper_cut_row(cores, split):
 
 def paper():
     print("\n| n | static: tiles | Gflop/s | devices idle | by cost: tiles | Gflop/s |\n" + "|---" * 6 + "|")
-    print_rows(paper_row, [(n,) for n in (960, 1920, 3840, 7680, 11520, 15360, 19200, 23040, 26880, 30720, 34560)])
+    print_rows(paper_row, [(n,) for n in PAPER if not SIZES or n in SIZES])
     print("\n| n = 34560, static | Gflop/s | devices idle |\n|---|---|---|")
     # All cores, and those that compute beside the threads of the text's runtime.
     print_rows(paper_cut_row, [(cores, split) for cores in (12, 7) for split in ("0,1", "1,64", "1,72", "1,128", "1,192")])
@@ -227,6 +242,8 @@ def runs():
             second = f"{times[1]:.4g} | {100 * errors[1]:+.1f} %" if kept else " | "
             print(f"| {machine} | {routine} | {n} | {placement} | {cut(plan)} | {plan['split_predicted_s']:.4g} | {times[0]:.4g} | "
                   f"{100 * errors[0]:+.1f} % | {second} | {factor} |", flush=True)
+    if not first:
+        sys.exit("split_sweep.py: none of these rows is played")
     for what, errors in ("first runs", first), ("with kept times, where there are some,", best):
         print(f"\n{what}: the median of {len(errors)} is off by {100 * statistics.median(errors):.1f} %, the worst by {100 * max(errors):.1f} %")
 

@@ -53,7 +53,7 @@ class Runs:
     def end(self, run):
         """How many texts were compiled, and messages."""
         process, report = run
-        out, err = process.communicate(timeout=800)
+        out, err = process.communicate(timeout=60)
         if NO_OPENCL in err and process.returncode:
             print("skipped: " + NO_OPENCL)
             sys.exit(77)
