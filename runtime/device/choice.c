@@ -219,8 +219,13 @@ static const dagi_times *times_at(const dagi_choice_class *cls, int model, int s
     return atomic_load_explicit(&cls->times[model * DAGI_SIZES + step], memory_order_acquire);
 }
 
+static uint64_t measured_bit(int model)
+{
+    return UINT64_C(1) << (model & 63);
+}
+
 /* A median of two says nothing of outliers; and the first runs on a device load its code. */
-static void add_time(dagi_times *t, int model, double seconds)
+static void add_time(dagi_choice_class *cls, dagi_times *t, int model, double seconds)
 {
     dagi_series_add(&t->seconds, seconds);
     double estimate = t->seconds.last[0];
@@ -230,6 +235,7 @@ static void add_time(dagi_times *t, int model, double seconds)
         estimate = fmin(estimate, t->seconds.last[1]);
     set(&t->estimate, estimate);
     atomic_store_explicit(&t->known, t->seconds.count, memory_order_relaxed);
+    atomic_fetch_or_explicit(&cls->measured, measured_bit(model), memory_order_relaxed);
 }
 
 /* The estimate at exactly that step; 0 = none. */
@@ -249,21 +255,19 @@ static double sure_at(const dagi_choice_class *cls, int model, int step)
     return known > 1 ? get(&t->estimate) : 0;
 }
 
-/* Cores have run another size only: their time there, in the proportion in which a device took both. Bytes do not
- * tell the work of tasks of different shapes: a product of a narrow tile has half those of a wide one, and a tenth
+/* Cores have run another size only, `measured`: their time there, in the proportion in which a device took both. Bytes
+ * do not tell the work of tasks of different shapes: a product of a narrow tile has half those of a wide one, and a tenth
  * of its operations. Times in which a device mostly starts a kernel say nothing, and cores nothing of devices, whose
  * rate grows with the size. 0 = no device knows both. */
-static double estimate_of_cores(const dagi_choice *c, const dagi_choice_class *cls, int step)
+static double estimate_of_cores(const dagi_choice *c, const dagi_choice_class *cls, int step, int measured)
 {
-    for (int k = 1; k < NEAR; k++) {
-        for (int measured = step - k; measured <= step + k; measured += 2 * k) {
-            double seconds = estimate_at(cls, 0, measured);
-            for (int m = 1; seconds > 0 && m < c->nmodels; m++) {
-                double here = sure_at(cls, m, step), there = sure_at(cls, m, measured);
-                if (fmin(here, there) > 4 * DEVICE_START)
-                    return seconds * here / there;
-            }
-        }
+    for (int m = 1; m < c->nmodels; m++) {
+        double here = sure_at(cls, m, step);
+        if (here <= 4 * DEVICE_START)
+            continue;
+        double there = sure_at(cls, m, measured);
+        if (there > 4 * DEVICE_START)
+            return estimate_at(cls, 0, measured) * here / there;
     }
     return 0;
 }
@@ -274,6 +278,8 @@ static double estimate_near(const dagi_choice *c, const dagi_choice_class *cls, 
 {
     double below = 0, above = 0;
     int down = 0, up = 0;
+    if (!(atomic_load_explicit(&cls->measured, memory_order_relaxed) & measured_bit(model)))
+        return 0;
     for (int k = 1; k < NEAR && (down == 0 || up == 0); k++) {
         if (down == 0 && (below = estimate_at(cls, model, step - k)) > 0)
             down = k;
@@ -282,9 +288,11 @@ static double estimate_near(const dagi_choice *c, const dagi_choice_class *cls, 
     }
     if (down > 0 && up > 0)
         return below * pow(above / below, (double)down / (down + up));
-    double beside = model == 0 ? estimate_of_cores(c, cls, step) : 0;
-    if (beside > 0)
-        return beside;
+    if (model == 0 && down + up > 0) {
+        double beside = estimate_of_cores(c, cls, step, down > 0 ? step - down : step + up);
+        if (beside > 0)
+            return beside;
+    }
     if (down > 0 && down <= BESIDE)
         return below * exp2((double)down / DAGI_SIZE_STEPS);
     if (up > 0 && up <= BESIDE)
@@ -346,7 +354,7 @@ void dagi_choice_learn(dagi_choice *c, dagi_choice_class *cls, int place, uint64
     dagi_times *t = times_of(cls, model, size_step(size));
     if (t != NULL) {
         /* What a clock with coarse ticks calls nothing is something. */
-        add_time(t, model, fmax(seconds, 1e-9));
+        add_time(cls, t, model, fmax(seconds, 1e-9));
         if (atomic_load_explicit(&t->known, memory_order_relaxed) ==
             (model == 0 ? 1 : DAGI_CHOICE_TRIES))
             reliable = get(&t->estimate);

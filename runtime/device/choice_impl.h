@@ -55,6 +55,7 @@ struct dagi_choice_class {
     _Atomic int lock;
     /* [model * DAGI_SIZES + size]; each is made once, under the lock, and stays. */
     _Atomic(dagi_times *) *times;
+    _Atomic uint64_t measured; /* a bit for each model (those 64 apart share one): there are times of some size */
     dagi_portions shares;
     dagi_load load; /* of the class without a name, which stands for its program */
 };
