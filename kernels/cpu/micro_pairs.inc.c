@@ -51,7 +51,7 @@ INLINE MICRO(vector) MICRO(crossed)(MICRO(vector) v)
 /* `first` in the lanes of real parts, `second` in those of imaginary ones. */
 INLINE MICRO(vector) MICRO(parts)(elem_t first, elem_t second)
 {
-    MICRO(vector) v;
+    MICRO(vector) v = {0}; /* GCC warns where the loop is not unrolled */
     for (int i = 0; i < LANES; i++)
         v[i] = i % 2 == 0 ? first : second;
     return v;
