@@ -41,7 +41,7 @@ INLINE MICRO(vector) MICRO(crossed)(MICRO(vector) v)
 #ifdef MICRO_TRANSPOSES
     return __builtin_shufflevector(v, v, MICRO_LANES(OTHER_PART, 1));
 #else
-    MICRO(vector) r;
+    MICRO(vector) r = {0};
     for (int i = 0; i < LANES; i++)
         r[i] = v[i ^ 1];
     return r;
@@ -51,7 +51,7 @@ INLINE MICRO(vector) MICRO(crossed)(MICRO(vector) v)
 /* `first` in the lanes of real parts, `second` in those of imaginary ones. */
 INLINE MICRO(vector) MICRO(parts)(elem_t first, elem_t second)
 {
-    MICRO(vector) v = {0}; /* GCC warns where the loop is not unrolled */
+    MICRO(vector) v = {0}; /* GCC takes it for unset where it does not unroll the loop */
     for (int i = 0; i < LANES; i++)
         v[i] = i % 2 == 0 ? first : second;
     return v;

@@ -159,6 +159,32 @@ START_TEST(thieves)
 }
 END_TEST
 
+static void *visitor(void *arg)
+{
+    dagi_owned_lock *l = arg;
+    while (!dagi_owned_try_lock(l))
+        sched_yield();
+    atomic_store(&over, true);
+    dagi_unlock(&l->word);
+    return NULL;
+}
+
+/* Who comes while the owner is inside waits until it is outside. */
+static void owner_is_waited_for(dagi_owned_lock *l)
+{
+    pthread_t thread;
+    atomic_store(&over, false);
+    dagi_owned_lock_own(l);
+    ck_assert_int_eq(pthread_create(&thread, NULL, visitor, l), 0);
+    while (dagi_owned_is_alone(l)) /* until it has come */
+        sched_yield();
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    ck_assert(!atomic_load(&over));
+    dagi_owned_unlock_own(l);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert(atomic_load(&over));
+}
+
 /* Both ways of the owner, and the end of being alone by another. */
 START_TEST(owner_is_alone)
 {
@@ -177,6 +203,8 @@ START_TEST(owner_is_alone)
     ck_assert_int_eq(atomic_load(&l.busy), 1);
     dagi_owned_unlock_own(&l);
     ck_assert_int_eq(atomic_load(&l.busy), 0);
+    owner_is_waited_for(&l);
+    dagi_owned_begin(&l);
     ck_assert(dagi_owned_try_lock(&l));
     ck_assert(!dagi_owned_is_alone(&l));
     dagi_unlock(&l.word);

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Written when the first device is opened, and the same ever after. */
 static const dagi_store *_Atomic kept;
@@ -17,58 +16,51 @@ void dagi_opencl_store(const dagi_store *store)
     kept = store;
 }
 
-static void say_platform(FILE *f, cl_platform_id platform, cl_platform_info what)
+/* A line with a fact of any length; one that the driver does not tell is empty. 0: no memory. */
+static int say(FILE *f, const dagi_opencl_device *d, cl_platform_info of_platform, cl_device_info of_device)
 {
-    char text[256] = "";
-    (void)clGetPlatformInfo(platform, what, sizeof text - 1, text, NULL);
-    fprintf(f, "%s\n", text);
+    size_t size = 0;
+    cl_int error = of_platform ? clGetPlatformInfo(d->platform, of_platform, 0, NULL, &size)
+                               : clGetDeviceInfo(d->id, of_device, 0, NULL, &size);
+    char *text = calloc(1, size + 1);
+    if (!text)
+        return 0;
+    if (error == CL_SUCCESS)
+        error = of_platform ? clGetPlatformInfo(d->platform, of_platform, size, text, NULL)
+                            : clGetDeviceInfo(d->id, of_device, size, text, NULL);
+    fprintf(f, "%s\n", error == CL_SUCCESS ? text : "");
+    free(text);
+    return 1;
 }
 
-static void say_device(FILE *f, cl_device_id id, cl_device_info what)
+char *dagi_opencl_key(const dagi_opencl_device *d, const char *options, const char *text)
 {
-    char text[256] = "";
-    (void)clGetDeviceInfo(id, what, sizeof text - 1, text, NULL);
-    fprintf(f, "%s\n", text);
-}
-
-char *dagi_opencl_key(const dagi_opencl_device *d, const char *what, const char *options, const char *text)
-{
-    static const cl_device_info facts[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
-                                           CL_DEVICE_OPENCL_C_VERSION, CL_DEVICE_EXTENSIONS};
+    static const cl_platform_info platform[] = {CL_PLATFORM_NAME, CL_PLATFORM_VERSION};
+    static const cl_device_info device[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
+                                            CL_DEVICE_OPENCL_C_VERSION, CL_DEVICE_EXTENSIONS};
     char *key = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&key, &size);
     if (!f)
         return NULL;
-    fprintf(f, "%s %s\n", what, d->single ? "without double precision" : "with double precision");
-    say_platform(f, d->platform, CL_PLATFORM_NAME);
-    say_platform(f, d->platform, CL_PLATFORM_VERSION);
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        say_device(f, d->id, facts[i]);
+    fprintf(f, "program %s\n", d->single ? "without double precision" : "with double precision");
+    int good = 1;
+    for (size_t i = 0; i < sizeof platform / sizeof *platform; i++)
+        good = good && say(f, d, platform[i], 0);
+    for (size_t i = 0; i < sizeof device / sizeof *device; i++)
+        good = good && say(f, d, 0, device[i]);
     fprintf(f, "%s\n%s", options, text);
-    if (fclose(f) == 0)
+    if (fclose(f) == 0 && good)
         return key;
     free(key);
     return NULL;
 }
 
-void *dagi_opencl_find_kept(const char *key, size_t *bytes)
-{
-    const dagi_store *store = kept;
-    return store && key ? store->find(key, bytes) : NULL;
-}
-
-void dagi_opencl_keep(const char *key, const void *content, size_t bytes)
-{
-    const dagi_store *store = kept;
-    if (store && key)
-        store->keep(key, content, bytes);
-}
-
 cl_program dagi_opencl_program_kept(const dagi_opencl_device *d, const char *key, const char *options)
 {
     size_t bytes = 0;
-    unsigned char *binary = dagi_opencl_find_kept(key, &bytes);
+    const dagi_store *store = kept;
+    unsigned char *binary = store && key ? store->find(key, &bytes) : NULL;
     if (!binary)
         return NULL;
     const unsigned char *given = binary;
@@ -100,7 +92,8 @@ void dagi_opencl_program_keep(const dagi_opencl_device *d, const char *key, cl_p
     cl_uint n = 0;
     size_t sizes[DAGI_OPENCL_DEVICES] = {0};
     unsigned char *binaries[DAGI_OPENCL_DEVICES] = {0};
-    if (!kept || !key ||
+    const dagi_store *store = kept;
+    if (!store || !key ||
         clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof n, &n, NULL) != CL_SUCCESS ||
         n > DAGI_OPENCL_DEVICES ||
         clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, n * sizeof *sizes, sizes, NULL) != CL_SUCCESS)
@@ -111,6 +104,6 @@ void dagi_opencl_program_keep(const dagi_opencl_device *d, const char *key, cl_p
     binaries[place] = malloc(sizes[place]); /* others are not asked for */
     if (binaries[place] &&
         clGetProgramInfo(program, CL_PROGRAM_BINARIES, n * sizeof *binaries, binaries, NULL) == CL_SUCCESS)
-        dagi_opencl_keep(key, binaries[place], sizes[place]);
+        store->keep(key, binaries[place], sizes[place]);
     free(binaries[place]);
 }

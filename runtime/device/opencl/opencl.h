@@ -121,11 +121,8 @@ void dagi_opencl_own_drop(dag_device_queue *queue);
 /* ---- binary.c ---- */
 
 void dagi_opencl_store(const dagi_store *store);
-/* What something is kept by that depends on a device and its driver, to be freed. NULL: no memory. */
-char *dagi_opencl_key(const dagi_opencl_device *d, const char *what, const char *options, const char *text);
-/* What is kept, to be freed. NULL: nothing. Keys may be NULL. */
-void *dagi_opencl_find_kept(const char *key, size_t *bytes);
-void dagi_opencl_keep(const char *key, const void *content, size_t bytes);
+/* What a program is kept by, to be freed. NULL: no memory; then nothing is found or kept. */
+char *dagi_opencl_key(const dagi_opencl_device *d, const char *options, const char *text);
 /* A program that is kept, ready for kernels. NULL: there is none, or the driver does not take it. */
 cl_program dagi_opencl_program_kept(const dagi_opencl_device *d, const char *key, const char *options);
 void dagi_opencl_program_keep(const dagi_opencl_device *d, const char *key, cl_program program);

@@ -69,7 +69,7 @@ static dagi_result compile(const dagi_opencl_device *d, const char *name, const 
 static dagi_result build(const dagi_opencl_device *d, const char *name, const char *text,
                          const char *options, cl_program *program, int *faulty)
 {
-    char *key = dagi_opencl_key(d, "program", options, text);
+    char *key = dagi_opencl_key(d, options, text);
     *program = dagi_opencl_program_kept(d, key, options);
     dagi_result result = *program ? DAGI_OK : compile(d, name, key, text, options, program, faulty);
     free(key);
