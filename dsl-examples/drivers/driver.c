@@ -432,7 +432,11 @@ static void start_with_fast_blas(char **argv)
         again |= setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0;
     if (!again)
         return;
+#ifdef DAG_SIMGRID /* the process is smpirun's, whose arguments these are not: the advice is printed then */
+    (void)argv;
+#else
     execv("/proc/self/exe", argv); /* returns on failure only: the advice is printed then */
+#endif
 }
 
 void driver_named(const char *name, char **argv)
