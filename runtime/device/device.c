@@ -89,6 +89,8 @@ static dag_status make_choice(struct dagi_devices *all)
     all->choice = dagi_choice_new(places, all->count + 1);
     if (!all->choice)
         return DAG_ERR_NOMEM;
+    if (all->ctx->settings.stretch > 0)
+        dagi_choice_slower(all->choice, (double)all->ctx->settings.stretch);
     int beside = dagi_tasks(all->ctx)->nworkers - all->count; /* each device has a manager */
     dagi_choice_portion(all->choice, &all->share, beside > 1 ? beside : 1);
     char reason[1536];
