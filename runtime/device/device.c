@@ -410,7 +410,8 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
         return DAG_ERR_NOMEM;
     *all = (struct dagi_devices){
         .ctx = ctx, .policy = policy, .share = share, .lanes = (int)ctx->settings.device_streams,
-        .batch = (int)ctx->settings.device_batch};
+        .batch = (int)ctx->settings.device_batch,
+        .ahead = DAGI_AHEAD * (ctx->settings.stretch > 0 ? ctx->settings.stretch : 1)};
     const dagi_backend *offered[DAG_DEVICE_KIND_COUNT];
     note_chosen(all, offers, offered);
     dag_status status = open_all(all, offers, why, size);
