@@ -6,14 +6,11 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Guesses while nothing is known. A core does 20 Gflop/s, a device 2 Tflop/s with 10 us to start. */
 #define CORE_RATE 2e10
 #define DEVICE_RATE 2e12
 #define DEVICE_START 1e-5
-#define LINK_RATE 1e10
-#define LINK_LATENCY 1e-5
 
 enum {
     SMALL_TRANSFER = 32 << 10,  /* up to here a transfer tells of latency, above of rate */
@@ -57,138 +54,6 @@ static double get(const _Atomic double *x)
 static void set(_Atomic double *x, double to)
 {
     atomic_store_explicit(x, to, memory_order_relaxed);
-}
-
-/* ---- life ----------------------------------------------------------------------------------- */
-
-static int model_named(dagi_choice *c, const char *name)
-{
-    /* The cores are a model of their own, whatever a device is called. */
-    for (int i = 1; i < c->nmodels; i++) {
-        if (strcmp(c->model[i].name, name) == 0)
-            return i;
-    }
-    dagi_model *made = &c->model[c->nmodels];
-    made->name = strdup(name);
-    set(&made->factor, 1);
-    return made->name != NULL ? c->nmodels++ : -1;
-}
-
-dagi_choice *dagi_choice_new(const dagi_choice_place *places, int nplaces)
-{
-    assert(nplaces >= 1 && nplaces <= DAGI_MAX_SPACES);
-    dagi_choice *c = calloc(1, sizeof(*c));
-    if (c == NULL)
-        return NULL;
-    c->nplaces = nplaces;
-    for (int i = 0; i < nplaces; i++) {
-        c->model_of[i] = model_named(c, places[i].model);
-        if (c->model_of[i] < 0) {
-            dagi_choice_free(c);
-            return NULL;
-        }
-    }
-    c->link = calloc((size_t)c->nmodels * (size_t)c->nmodels, sizeof(*c->link));
-    if (c->link == NULL) {
-        dagi_choice_free(c);
-        return NULL;
-    }
-    for (int i = 0; i < c->nmodels * c->nmodels; i++) {
-        set(&c->link[i].latency, LINK_LATENCY);
-        set(&c->link[i].rate, LINK_RATE);
-    }
-    return c;
-}
-
-static void free_class(dagi_choice_class *cls, int nmodels)
-{
-    for (int i = 0; cls->times != NULL && i < nmodels * DAGI_SIZES; i++)
-        free(atomic_load_explicit(&cls->times[i], memory_order_relaxed));
-    free(cls->times);
-    free(cls->program);
-    free(cls->name);
-    free(cls);
-}
-
-void dagi_choice_free(dagi_choice *c)
-{
-    if (c == NULL)
-        return;
-    for (int i = 0; i < DAGI_CLASS_LISTS; i++) {
-        dagi_choice_class *cls = atomic_load_explicit(&c->classes[i], memory_order_relaxed);
-        while (cls != NULL) {
-            dagi_choice_class *next = cls->next;
-            free_class(cls, c->nmodels);
-            cls = next;
-        }
-    }
-    for (int i = 0; i < c->nmodels; i++)
-        free(c->model[i].name);
-    free(c->link);
-    free(c);
-}
-
-/* ---- classes -------------------------------------------------------------------------------- */
-
-static uint64_t mix(uint64_t hash, const char *text)
-{
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return (hash ^ 0xff) * 0x100000001b3u;
-}
-
-static dagi_choice_class *find_class(dagi_choice_class *from, uint64_t hash, const char *program,
-                                     dag_precision prec, const char *name)
-{
-    for (; from != NULL; from = from->next) {
-        if (from->hash == hash && from->prec == prec && strcmp(from->name, name) == 0 &&
-            strcmp(from->program, program) == 0)
-            return from;
-    }
-    return NULL;
-}
-
-static dagi_choice_class *new_class(const dagi_choice *c, uint64_t hash, const char *program,
-                                    dag_precision prec, const char *name)
-{
-    dagi_choice_class *cls = calloc(1, sizeof(*cls));
-    if (cls == NULL)
-        return NULL;
-    cls->hash = hash;
-    cls->prec = prec;
-    cls->program = strdup(program);
-    cls->name = strdup(name);
-    cls->times = calloc((size_t)c->nmodels * DAGI_SIZES, sizeof(*cls->times));
-    if (cls->program == NULL || cls->name == NULL || cls->times == NULL) {
-        free_class(cls, c->nmodels);
-        return NULL;
-    }
-    return cls;
-}
-
-dagi_choice_class *dagi_choice_class_of(dagi_choice *c, const char *program, dag_precision prec,
-                                        const char *name)
-{
-    uint64_t hash = mix(mix(0xcbf29ce484222325u + (uint64_t)prec, program), name);
-    _Atomic(dagi_choice_class *) *list = &c->classes[hash % DAGI_CLASS_LISTS];
-    /* Acquire pairs with the release of whoever entered the class. */
-    dagi_choice_class *first = atomic_load_explicit(list, memory_order_acquire);
-    dagi_choice_class *found = find_class(first, hash, program, prec, name);
-    if (found != NULL)
-        return found;
-    dagi_choice_class *made = new_class(c, hash, program, prec, name);
-    if (made == NULL)
-        return NULL;
-    do {
-        found = find_class(first, hash, program, prec, name);
-        if (found != NULL) {
-            free_class(made, c->nmodels);
-            return found;
-        }
-        made->next = first;
-    } while (!atomic_compare_exchange_weak_explicit(list, &first, made, memory_order_release,
-                                                    memory_order_acquire));
-    return made;
 }
 
 /* ---- kernel times --------------------------------------------------------------------------- */
@@ -255,21 +120,35 @@ static double sure_at(const dagi_choice_class *cls, int model, int step)
     return known > 1 ? get(&t->estimate) : 0;
 }
 
+/* The factor by which the work of a class grows over so many steps of sizes, at least: it touches all of its bytes. */
+static double growth(int steps)
+{
+    return exp2((double)steps / DAGI_SIZE_STEPS);
+}
+
 /* Cores have run another size only, `measured`: their time there, in the proportion in which a device took both. Bytes
  * do not tell the work of tasks of different shapes: a product of a narrow tile has half those of a wide one, and a tenth
- * of its operations. Times in which a device mostly starts a kernel say nothing, and cores nothing of devices, whose
- * rate grows with the size. 0 = no device knows both. */
+ * of its operations. But a larger task takes longer at least as it has more bytes, whatever the device's times say, of
+ * which some are of kernels that ran beside each other: with two of these a core seemed faster for an update of nine
+ * steps more than for the small one that it had run. Times in which a device mostly starts a kernel say nothing, and
+ * cores nothing of devices, whose rate grows with the size. 0 = no device knows both. */
 static double estimate_of_cores(const dagi_choice *c, const dagi_choice_class *cls, int step, int measured)
 {
     for (int m = 1; m < c->nmodels; m++) {
         double here = sure_at(cls, m, step);
-        if (here <= 4 * DEVICE_START)
+        if (here <= 4 * DEVICE_START * c->slower)
             continue;
-        double there = sure_at(cls, m, measured);
-        if (there > 4 * DEVICE_START)
-            return estimate_at(cls, 0, measured) * here / there;
+        double there = sure_at(cls, m, measured), by_size = growth(step - measured);
+        if (there > 4 * DEVICE_START * c->slower)
+            return estimate_at(cls, 0, measured) *
+                   (step > measured ? fmax(here / there, by_size) : fmin(here / there, by_size));
     }
     return 0;
+}
+
+static int has_times(const dagi_choice_class *cls, int model)
+{
+    return (atomic_load_explicit(&cls->measured, memory_order_relaxed) & measured_bit(model)) != 0;
 }
 
 /* What neighbours tell: between two of them the value lies on the line through them over the
@@ -278,7 +157,7 @@ static double estimate_near(const dagi_choice *c, const dagi_choice_class *cls, 
 {
     double below = 0, above = 0;
     int down = 0, up = 0;
-    if (!(atomic_load_explicit(&cls->measured, memory_order_relaxed) & measured_bit(model)))
+    if (!has_times(cls, model))
         return 0;
     for (int k = 1; k < NEAR && (down == 0 || up == 0); k++) {
         if (down == 0 && (below = estimate_at(cls, model, step - k)) > 0)
@@ -294,17 +173,31 @@ static double estimate_near(const dagi_choice *c, const dagi_choice_class *cls, 
             return beside;
     }
     if (down > 0 && down <= BESIDE)
-        return below * exp2((double)down / DAGI_SIZE_STEPS);
+        return below * growth(down);
     if (up > 0 && up <= BESIDE)
-        return above * exp2(-(double)up / DAGI_SIZE_STEPS);
+        return above * growth(-up);
+    return 0;
+}
+
+/* What cores take at least for a size of which nothing is known: what they took for the next smaller one, and more as
+ * there are more bytes. 0 = they have run none that is smaller, and near. */
+static double least_of_cores(const dagi_choice_class *cls, int step)
+{
+    if (!has_times(cls, 0))
+        return 0;
+    for (int k = 1; k < NEAR; k++) {
+        double below = estimate_at(cls, 0, step - k);
+        if (below > 0)
+            return below * growth(k);
+    }
     return 0;
 }
 
 /* As if the task multiplied matrices: of `size` bytes in three tiles. */
-static double guess(int model, uint64_t size)
+static double guess(const dagi_choice *c, int model, uint64_t size)
 {
     double n = sqrt((double)size / 24), flops = 2 * n * n * n + 1;
-    return model == 0 ? flops / CORE_RATE : DEVICE_START + flops / DEVICE_RATE;
+    return c->slower * (model == 0 ? flops / CORE_RATE : DEVICE_START + flops / DEVICE_RATE);
 }
 
 double dagi_choice_kernel(const dagi_choice *c, const dagi_choice_class *cls, int place,
@@ -324,7 +217,10 @@ double dagi_choice_expect(const dagi_choice *c, const dagi_choice_class *cls, in
 {
     double seconds = dagi_choice_kernel(c, cls, place, size);
     int model = c->model_of[place];
-    return seconds > 0 ? seconds : guess(model, size) * get(&c->model[model].factor);
+    if (seconds > 0)
+        return seconds;
+    seconds = guess(c, model, size) * get(&c->model[model].factor);
+    return model == 0 && cls != NULL ? fmax(seconds, least_of_cores(cls, size_step(size))) : seconds;
 }
 
 int dagi_choice_known(const dagi_choice *c, const dagi_choice_class *cls, int place, uint64_t size)
@@ -338,7 +234,7 @@ static void correct(dagi_choice *c, int model, uint64_t size, double seconds)
 {
     dagi_model *m = &c->model[model];
     dagi_lock(&c->lock);
-    dagi_series_add(&m->correction, log(seconds / guess(model, size)));
+    dagi_series_add(&m->correction, log(seconds / guess(c, model, size)));
     set(&m->factor, exp(median(&m->correction)));
     dagi_unlock(&c->lock);
 }
@@ -400,7 +296,8 @@ void dagi_choice_learn_move(dagi_choice *c, int from, int to, uint64_t bytes, do
 /* ---- the choice ----------------------------------------------------------------------------- */
 
 /* How long the task would take there in the best case: a quarter of what is expected, where too
- * little has been tried; for a device whatever its first runs took, since they load its code. */
+ * little has been tried, but on a core no less than smaller ones took; for a device whatever its first runs
+ * took, since they load its code. */
 static double hope(const dagi_choice *c, const dagi_choice_class *cls, int place, uint64_t size,
                    double expected)
 {
@@ -409,9 +306,9 @@ static double hope(const dagi_choice *c, const dagi_choice_class *cls, int place
     if (dagi_choice_kernel(c, cls, place, size) > 0) {
         if (model == 0)
             return expected;
-        seconds = fmin(seconds, guess(model, size) * get(&c->model[model].factor));
+        return fmin(seconds, guess(c, model, size) * get(&c->model[model].factor));
     }
-    return seconds;
+    return model == 0 ? fmax(seconds, least_of_cores(cls, size_step(size))) : seconds;
 }
 
 /* Whether that place may still be tried; the trial is counted when `take` is set. */

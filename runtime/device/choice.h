@@ -41,6 +41,8 @@ typedef struct dagi_choice_place {
 /* places[0] are the cores. NULL = out of memory. */
 dagi_choice *dagi_choice_new(const dagi_choice_place *places, int nplaces);
 void dagi_choice_free(dagi_choice *choice); /* NULL is allowed */
+/* Before all else: the clock by which it is told times runs so many times slower than the node's, so guesses do. */
+void dagi_choice_slower(dagi_choice *choice, double factor);
 
 /* The class of that name, made when there is none; some 30 ns, so there is no need to keep it.
  * NULL = out of memory, and taken everywhere below as a class of which nothing is known. */

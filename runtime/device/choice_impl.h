@@ -76,6 +76,7 @@ struct dagi_choice {
     int nplaces, nmodels;
     dagi_portion share; /* fixed while tasks are under way, as is */
     int workers;
+    double slower; /* fixed likewise: the clock's factor */
     int model_of[DAGI_MAX_SPACES]; /* place -> model; 0: the cores */
     dagi_model model[DAGI_MAX_SPACES];
     dagi_link *link; /* [from * nmodels + to] */

@@ -89,6 +89,8 @@ static dag_status make_choice(struct dagi_devices *all)
     all->choice = dagi_choice_new(places, all->count + 1);
     if (!all->choice)
         return DAG_ERR_NOMEM;
+    if (all->ctx->settings.stretch > 0)
+        dagi_choice_slower(all->choice, (double)all->ctx->settings.stretch);
     int beside = dagi_tasks(all->ctx)->nworkers - all->count; /* each device has a manager */
     dagi_choice_portion(all->choice, &all->share, beside > 1 ? beside : 1);
     char reason[1536];
@@ -408,7 +410,8 @@ dag_status dagi_devices_init(dag_context *ctx, char *why, size_t size)
         return DAG_ERR_NOMEM;
     *all = (struct dagi_devices){
         .ctx = ctx, .policy = policy, .share = share, .lanes = (int)ctx->settings.device_streams,
-        .batch = (int)ctx->settings.device_batch};
+        .batch = (int)ctx->settings.device_batch,
+        .ahead = DAGI_AHEAD * (ctx->settings.stretch > 0 ? ctx->settings.stretch : 1)};
     const dagi_backend *offered[DAG_DEVICE_KIND_COUNT];
     note_chosen(all, offers, offered);
     dag_status status = open_all(all, offers, why, size);

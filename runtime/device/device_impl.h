@@ -225,6 +225,7 @@ struct dagi_devices {
     int count; /* of devices, over all kinds */
     int lanes; /* queues for kernels of each device; fixed */
     int batch; /* tasks of one launch, at most; fixed */
+    int64_t ahead; /* DAGI_AHEAD, on the clock of this run; fixed */
     _Atomic int alive;
     int before[DAG_DEVICE_KIND_COUNT]; /* device of the thread that began, the application's own */
     _Atomic int64_t largest_task; /* bytes that one of the tasks seen so far needs */

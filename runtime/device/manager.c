@@ -92,7 +92,7 @@ static void lose(struct dagi_worker *w, dagi_device *d)
 static int is_far_ahead(const dagi_device *d)
 {
     int fewest = d->all->lanes > 3 ? d->all->lanes - 1 : 2;
-    return dagi_tasks(d->all->ctx)->nworkers > 1 && d->jobs.nahead >= fewest && d->jobs.ahead >= DAGI_AHEAD;
+    return dagi_tasks(d->all->ctx)->nworkers > 1 && d->jobs.nahead >= fewest && d->jobs.ahead >= d->all->ahead;
 }
 
 static int room_to_issue(const dagi_device *d)

@@ -194,6 +194,7 @@ static bool manage(struct dagi_worker *w)
         dagi_thread(w)->idle_since = dagi_now();
     if (!manager->manages(w) || dagi_tasks(ctx)->single)
         return false;
+    put_next_down(w); /* it runs no task until its devices have nothing left */
     if (dagi_thread(w)->idle_since)
         dagi_end_search(w);
     if (ctx->size > 1 && (events == 0 || progress_is_due(w))) {

@@ -273,6 +273,82 @@ START_TEST(cores_take_longer_as_devices_do)
 }
 END_TEST
 
+/* Kernels of a device that ran beside each other seem short, whatever their size: a core takes longer for a larger task
+ * all the same, and less for a smaller one. */
+START_TEST(cores_take_longer_for_more)
+{
+    dagi_choice *c = dagi_choice_new(places, PLACES);
+    uint64_t small = 4 * MEGA, large = 20 * MEGA; /* nine steps apart */
+    learn(c, CORES, small, 3e-3, 1);
+    learn(c, FIRST, small, 4e-3, 2);
+    learn(c, FIRST, large, 1e-3, 2);
+    double least = 3e-3 * exp2(9.0 / 4);
+    ck_assert(about(dagi_choice_kernel(c, gemm(c), CORES, large), least));
+    dagi_candidate two[] = {{FIRST, 0.9 * least, 0, 0}, {CORES, 0, 0, 0}};
+    ck_assert_int_eq(dagi_choice_best(c, gemm(c), large, two, 2), 0);
+    dagi_choice_class *down = dagi_choice_class_of(c, "potrf", DAG_D, "DOWN");
+    dagi_choice_learn(c, down, CORES, large, 16e-3);
+    for (int i = 0; i < 2; i++) {
+        dagi_choice_learn(c, down, FIRST, large, 1e-3);
+        dagi_choice_learn(c, down, FIRST, small, 4e-3);
+    }
+    ck_assert(about(dagi_choice_kernel(c, down, CORES, small), 16e-3 * exp2(-9.0 / 4)));
+    dagi_choice_free(c);
+}
+END_TEST
+
+/* Of a size that no core has run, and of which devices tell nothing, smaller ones tell what a trial takes at least. */
+START_TEST(trials_count_what_smaller_ones_took)
+{
+    dagi_choice *c = dagi_choice_new(places, PLACES);
+    uint64_t small = 16 * MEGA, large = 40 * MEGA; /* five steps apart: not near */
+    learn(c, CORES, small, 30e-3, 1);
+    learn(c, FIRST, large, 1e-3, 3);
+    double least = 30e-3 * exp2(5.0 / 4);
+    ck_assert(dagi_choice_kernel(c, gemm(c), CORES, large) == DAGI_CHOICE_UNKNOWN);
+    dagi_candidate two[] = {{FIRST, 0.7 * least, 0, 0}, {CORES, 0, 0, 0}};
+    ck_assert(dagi_choice_expect(c, gemm(c), CORES, large) / 4 < two[0].backlog); /* hope alone would try it */
+    ck_assert_int_eq(dagi_choice_best(c, gemm(c), large, two, 2), 0);
+    ck_assert_int_eq(dagi_choice_trials(c), 0);
+    two[0].backlog = 1.1 * least; /* and where it would win with that it is tried */
+    ck_assert_int_eq(dagi_choice_best(c, gemm(c), large, two, 2), 1);
+    /* Much smaller ones make a guess larger that is too small. */
+    dagi_choice_class *slow = dagi_choice_class_of(c, "potrf", DAG_D, "SLOW");
+    dagi_choice_learn(c, slow, CORES, small, 10);
+    ck_assert(dagi_choice_expect(c, slow, CORES, large) >= 10 * exp2(5.0 / 4) * 0.99);
+    dagi_choice_free(c);
+}
+END_TEST
+
+/* Guesses run on the clock by which times are told. */
+START_TEST(guesses_on_a_slower_clock)
+{
+    dagi_choice *c = dagi_choice_new(places, PLACES), *slow = dagi_choice_new(places, PLACES);
+    dagi_choice_slower(slow, 200);
+    for (int place = CORES; place <= FIRST; place++)
+        ck_assert(about(dagi_choice_expect(slow, NULL, place, MEGA), 200 * dagi_choice_expect(c, NULL, place, MEGA)));
+    ck_assert(about(dagi_choice_move(slow, CORES, FIRST, MEGA), 200 * dagi_choice_move(c, CORES, FIRST, MEGA)));
+    double guess = dagi_choice_expect(slow, NULL, CORES, MEGA);
+    dagi_choice_learn(slow, gemm(slow), CORES, MEGA, 3 * guess); /* what is measured is as it is */
+    ck_assert(about(dagi_choice_kernel(slow, gemm(slow), CORES, MEGA), 3 * guess));
+    ck_assert(about(dagi_choice_expect(slow, NULL, CORES, MEGA), 3 * guess));
+    /* 30 us of it are a start, and tell cores nothing of their times; 40 us of the node's do. */
+    dagi_choice_class *of[] = {dagi_choice_class_of(slow, "p", DAG_D, "A"), dagi_choice_class_of(slow, "p", DAG_D, "B")};
+    const double took[] = {30e-6, 50e-6};
+    for (int i = 0; i < 2; i++) {
+        dagi_choice_learn(slow, of[i], CORES, MEGA, 1);
+        for (int k = 0; k < 2; k++) {
+            dagi_choice_learn(slow, of[i], FIRST, MEGA, 200 * took[i]);
+            dagi_choice_learn(slow, of[i], FIRST, 2 * MEGA, 200 * 4 * took[i]);
+        }
+    }
+    ck_assert(about(dagi_choice_kernel(slow, of[0], CORES, 2 * MEGA), 2)); /* by its size */
+    ck_assert(about(dagi_choice_kernel(slow, of[1], CORES, 2 * MEGA), 4));
+    dagi_choice_free(c);
+    dagi_choice_free(slow);
+}
+END_TEST
+
 /* One slow first run on a device, which loads its code, does not rule it out. */
 START_TEST(first_run_on_a_device)
 {
@@ -490,6 +566,9 @@ int main(void)
     tcase_add_test(c, trials_end);
     tcase_add_test(c, trials_do_not_ruin_the_run);
     tcase_add_test(c, cores_take_longer_as_devices_do);
+    tcase_add_test(c, cores_take_longer_for_more);
+    tcase_add_test(c, trials_count_what_smaller_ones_took);
+    tcase_add_test(c, guesses_on_a_slower_clock);
     tcase_add_test(c, first_run_on_a_device);
     tcase_add_test(c, many_threads);
     suite_add_tcase(suite, c);

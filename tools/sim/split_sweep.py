@@ -12,8 +12,8 @@ sweep   cuts (B, s, b, form, placement) simulated, five that the list schedule l
         compares
 paper   the node of Song and Dongarra, Cholesky, n = 960 to 34,560, both placements
 runs    only when asked for: what the list schedule predicts beside runs of the scheduler itself, whose workers and devices
-        (the fake CUDA) take modelled times on a stretched clock; the programs are those of a build that has the fake. By
-        cost each runs twice: the second one has the times that the first one kept (perf_model), as the schedule has them.
+        (the fake CUDA) take modelled times on a stretched clock; the programs are those of a build that has the fake.
+        Each runs twice: the second one has the times that the first one kept (perf_model), as the schedule has them.
         COMMAND stands before each of these programs, as one that waits until nothing else runs
 
 Machines, routines and sizes named behind it, and for runs a placement, are all that are looked at (by
@@ -195,10 +195,8 @@ WALL = {("potrf", 3840): 10, ("gemm", 3840): 7, ("potrf", 11520): 8, ("gemm", 11
 
 
 def is_played(machine, routine, n, placement):
-    """On the H100 node a core that is tried for one wide task takes for it what ten and more runs take, minutes on the slow clock."""
-    tried = machine == "h100" and placement == "cost" and (routine, n) != ("potrf", 3840)
     asked_for = placement in ASKED or not {"cost", "static"} & set(ASKED)
-    return (routine, n) in WALL and (n < 34560 or machine == "h100") and not tried and asked_for
+    return (routine, n) in WALL and (n < 34560 or machine == "h100") and asked_for
 
 
 def planned(machine, routine, n, placement):
@@ -234,17 +232,17 @@ def runs():
                 continue
             plan, tiles, factor = planned(machine, routine, n, placement)
             with tempfile.TemporaryDirectory() as where:
-                kept = {"DAG_PERF_MODEL": os.path.join(where, "times")} if placement == "cost" else {}
-                times = [stretched(machine, routine, n, placement, tiles, factor, **kept) for _ in range(2 if kept else 1)]
+                kept = {"DAG_PERF_MODEL": os.path.join(where, "times")}
+                times = [stretched(machine, routine, n, placement, tiles, factor, **kept) for _ in range(2)]
             errors = [plan["split_predicted_s"] / time_s - 1 for time_s in times]
             first.append(abs(errors[0]))
             best.append(abs(errors[-1]))
-            second = f"{times[1]:.4g} | {100 * errors[1]:+.1f} %" if kept else " | "
+            second = f"{times[1]:.4g} | {100 * errors[1]:+.1f} %"
             print(f"| {machine} | {routine} | {n} | {placement} | {cut(plan)} | {plan['split_predicted_s']:.4g} | {times[0]:.4g} | "
                   f"{100 * errors[0]:+.1f} % | {second} | {factor} |", flush=True)
     if not first:
         sys.exit("split_sweep.py: none of these rows is played")
-    for what, errors in ("first runs", first), ("with kept times, where there are some,", best):
+    for what, errors in ("first runs", first), ("with kept times", best):
         print(f"\n{what}: the median of {len(errors)} is off by {100 * statistics.median(errors):.1f} %, the worst by {100 * max(errors):.1f} %")
 
 

@@ -216,6 +216,38 @@ START_TEST(workers_run_each_instance_once)
 }
 END_TEST
 
+static int yes(struct dagi_worker *w)
+{
+    (void)w;
+    return 1;
+}
+
+static int manages(const struct dagi_worker *w)
+{
+    (void)w;
+    return 1;
+}
+
+/* Whoever looks after devices runs no task until they have nothing left: others find the one that it has kept. */
+START_TEST(a_manager_keeps_no_task)
+{
+    static const dagi_manager_port manager = {.wants = yes, .progress = yes, .manages = manages};
+    dag_context *ctx = crew_new(2);
+    struct dagi_worker *w = dagi_tasks(ctx)->workers[0];
+    struct dag_task task = {.priority = 0};
+    become(w, DAGI_OUT, DAGI_RUNS);
+    dagi_crew(ctx)->manager = &manager;
+    dagi_thread(w)->next = &task;
+    dagi_work(w);
+    ck_assert_ptr_null(dagi_thread(w)->next);
+    ck_assert_ptr_eq(dagi_crew(ctx)->sched->pop(w), &task);
+    dagi_crew(ctx)->manager = NULL;
+    become(w, DAGI_RUNS, DAGI_OUT);
+    is_consistent(ctx);
+    crew_free(ctx);
+}
+END_TEST
+
 /* ---- sleep --------------------------------------------------------------------------------- */
 
 static void wait_for(dag_context *ctx, int parked)
@@ -462,6 +494,7 @@ int main(void)
     tcase_add_test(tcase, a_worker_waits_until_it_is_done);
     tcase_add_test(tcase, a_look_for_a_moment_comes_back);
     tcase_add_loop_test(tcase, workers_run_each_instance_once, 0, 3);
+    tcase_add_test(tcase, a_manager_keeps_no_task);
     tcase_add_test(tcase, workers_without_tasks_sleep);
     tcase_add_loop_test(tcase, the_last_searcher_hands_the_search_on, 0, 4);
     tcase_add_test(tcase, who_parks_looks_once_more);
