@@ -1,11 +1,10 @@
 /*
  * Offers: work of the application's thread outside of pools, which is shared with workers that search just then.
  *
- * The work is in units. The application's thread takes some from the front, workers take some from the back, each
- * time an equal share of what is left, and the thread waits for nothing but units that somebody has begun: where
- * nobody comes it computes all of them. Both take by an exchange of one word. A worker reads what to do behind it,
- * and the offer cannot end before these units are counted as done. So what it reads is of the offer that it took
- * from, whichever that is.
+ * The work is in units. The application's thread takes some from the front, workers take some from the back, and the
+ * thread waits for nothing but units that somebody has begun: where nobody comes it computes all of them. Both take
+ * by an exchange of one word. A worker reads what to do behind it, and the offer cannot end before these units are
+ * counted as done. So what it reads is of the offer that it took from, whichever that is.
  *
  * Whether to share is measured: for each kind of work and each power of two of its amount, the time alone and the
  * time when others took part. The shorter way is taken, and the other one now and then. To wake a worker costs a
@@ -20,7 +19,7 @@
 /* Calls until the other way is tried again. */
 enum { FIRST_SPAN = 8, LONGEST_SPAN = 4096 };
 /* Nanoseconds that it takes to wake a worker, until that has been measured; and a unit of work, likewise. */
-enum { WAKING = 20000 };
+enum { WAKING = 20000, LONGEST_WAKING = 10000000 };
 static const double guess = 0.05;
 /* Calls of which one is timed, where the way is known. */
 enum { TIMED = 8 };
@@ -46,9 +45,9 @@ static units left_in(uint64_t word)
     return (units){(int)(word & MOST_UNITS), (int)(word >> UNIT_BITS & MOST_UNITS)};
 }
 
-/* The application's thread has its share before others see the rest, which they take but for an eighth: who is ready
- * first begins with that. The less often the better, for a product reads one operand each time. Somebody who is late
- * takes what remains to be shared evenly. */
+/* The application's thread has its share before others see the rest. Those divide that among them, and nothing is kept
+ * back to even out, since a product reads one operand anew for each part. Where they are late, what is left is shared
+ * with it. */
 static units take(struct dagi_offer *o, bool front)
 {
     uint64_t word = atomic_load_explicit(&o->left, memory_order_relaxed), next;
@@ -58,9 +57,7 @@ static units take(struct dagi_offer *o, bool front)
         int sharers = (int)(word >> 2 * UNIT_BITS & MOST_SHARERS), late = (int)(word >> 63), left = u.end - u.first;
         if (left == 0)
             return (units){0, 0};
-        bool evenly = front || late;
-        int divisor = evenly ? sharers : sharers - 1, share = (left + divisor - 1) / divisor;
-        share -= evenly ? 0 : share / 8;
+        int divisor = front || late ? sharers : sharers - 1, share = (left + divisor - 1) / divisor;
         taken = front ? (units){u.first, u.first + share} : (units){u.end - share, u.end};
         next = word_of(front ? (units){taken.end, u.end} : (units){u.first, taken.first}, sharers, late);
     } while (!atomic_compare_exchange_weak_explicit(&o->left, &word, next, memory_order_acq_rel,
@@ -88,8 +85,8 @@ bool dagi_offer_join(struct dagi_worker *w)
     bool joined = false;
     uint64_t called = atomic_load_explicit(&o->called, memory_order_relaxed);
     if (DAGI_UNLIKELY(called != 0) && atomic_compare_exchange_strong(&o->called, &called, 0)) {
-        uint64_t now = dagi_now();
-        atomic_store_explicit(&o->waking, now > called ? now - called : 0, memory_order_relaxed);
+        uint64_t took = dagi_now() - called;
+        atomic_store_explicit(&o->waking, took < LONGEST_WAKING ? took : LONGEST_WAKING, memory_order_relaxed);
     }
     for (units u = take(o, false); u.end > u.first; u = take(o, false)) {
         o->part(o->arg, u.first, u.end);
