@@ -26,7 +26,7 @@ enum { TIMED = 8 };
 /* Doublings of what has to be missed before somebody is woken who came in vain so often. */
 enum { MOST_VAIN = 10 };
 
-/* ---- the word: first unit left, behind the last, threads that share, whether they are late ------- */
+/* ---- the word: first unit left, behind the last, threads that share, whether evenly --------------- */
 
 typedef struct units {
     int first, end;
@@ -34,9 +34,9 @@ typedef struct units {
 
 enum { UNIT_BITS = 24, MOST_UNITS = (1 << UNIT_BITS) - 1, MOST_SHARERS = (1 << 15) - 1 };
 
-static uint64_t word_of(units u, int sharers, int late)
+static uint64_t word_of(units u, int sharers, int evenly)
 {
-    return (uint64_t)late << 63 | (uint64_t)sharers << 2 * UNIT_BITS | (uint64_t)u.end << UNIT_BITS |
+    return (uint64_t)evenly << 63 | (uint64_t)sharers << 2 * UNIT_BITS | (uint64_t)u.end << UNIT_BITS |
            (uint64_t)u.first;
 }
 
@@ -45,21 +45,23 @@ static units left_in(uint64_t word)
     return (units){(int)(word & MOST_UNITS), (int)(word >> UNIT_BITS & MOST_UNITS)};
 }
 
-/* The application's thread has its share before others see the rest. Those divide that among them, and nothing is kept
- * back to even out, since a product reads one operand anew for each part. Where they are late, what is left is shared
- * with it. */
+/* The application's thread has its share before others see the rest. Of few units those take all, and nothing is kept
+ * back to even out, since a product reads one operand anew for each part. Of many, and where others are late, who is
+ * ready takes an even share of what is left (`evenly`), and no less than a quarter of what it would have in all. */
 static units take(struct dagi_offer *o, bool front)
 {
     uint64_t word = atomic_load_explicit(&o->left, memory_order_relaxed), next;
     units taken;
     do {
         units u = left_in(word);
-        int sharers = (int)(word >> 2 * UNIT_BITS & MOST_SHARERS), late = (int)(word >> 63), left = u.end - u.first;
+        int sharers = (int)(word >> 2 * UNIT_BITS & MOST_SHARERS), evenly = (int)(word >> 63), left = u.end - u.first;
         if (left == 0)
             return (units){0, 0};
-        int divisor = front || late ? sharers : sharers - 1, share = (left + divisor - 1) / divisor;
+        int divisor = front || evenly ? sharers : sharers - 1, share = (left + divisor - 1) / divisor;
+        int least = atomic_load_explicit(&o->least, memory_order_relaxed);
+        share = share < least ? (least < left ? least : left) : share;
         taken = front ? (units){u.first, u.first + share} : (units){u.end - share, u.end};
-        next = word_of(front ? (units){taken.end, u.end} : (units){u.first, taken.first}, sharers, late);
+        next = word_of(front ? (units){taken.end, u.end} : (units){u.first, taken.first}, sharers, evenly);
     } while (!atomic_compare_exchange_weak_explicit(&o->left, &word, next, memory_order_acq_rel,
                                                     memory_order_relaxed));
     return taken;
@@ -169,13 +171,15 @@ static bool calls(dag_context *ctx, struct dagi_offer *o, const struct dagi_habi
 static int share(struct dagi_offer *o, int count, int sharers, int late,
                  void (*part)(void *arg, int first, int end), void *arg)
 {
-    enum { PAUSES = 10000 };
-    int mine = 0;
-    units u = {0, (count + sharers - 1) / sharers};
+    enum { PAUSES = 10000, MANY = 32 };
+    int mine = 0, share = (count + sharers - 1) / sharers;
+    units u = {0, count < MANY ? share : share - share / 4};
     o->part = part;
     o->arg = arg;
     atomic_store_explicit(&o->done, 0, memory_order_relaxed);
-    atomic_store_explicit(&o->left, word_of((units){u.end, count}, sharers, late), memory_order_release);
+    atomic_store_explicit(&o->least, share / 4, memory_order_relaxed);
+    uint64_t word = word_of((units){u.end, count}, sharers, late || count >= MANY);
+    atomic_store_explicit(&o->left, word, memory_order_release);
     for (; u.end > u.first; u = take(o, true)) {
         part(arg, u.first, u.end);
         mine += u.end - u.first;

@@ -134,6 +134,7 @@ struct dagi_offer {
 
     /* -- shared */
     _Alignas(DAGI_LINE) _Atomic uint64_t left; /* units that nobody has taken */
+    _Atomic int least;                         /* as many or more are taken at once */
     _Alignas(DAGI_LINE) _Atomic int done;      /* units that workers have done */
     _Alignas(DAGI_LINE) _Atomic uint64_t called; /* dagi_now() when somebody was; 0: who was has come */
     _Atomic uint64_t waking; /* nanoseconds that took; 0: not known */
