@@ -220,6 +220,15 @@ void dag_bcast_way_get(const dag_context *context, size_t bytes, int ranks, dag_
  * and the caller is no body. The setting `direct` set to off makes it 0. */
 int dag_direct(const dag_context *context);
 
+enum { DAG_WORK_KINDS = 4 };
+/** Does work on the calling thread, where dag_direct() allows that, and shares it with workers that have nothing to
+ *  do. It is in `count` units: part(arg, first, end) does units first to end - 1, on this thread or another one,
+ *  several at a time. Returns when all are done, and waits for nobody who has not begun. Units are shared where that
+ *  was measured to take less time; calls of one `kind`, below DAG_WORK_KINDS, take about as long as their `work`,
+ *  in multiplications or the like, says. */
+void dag_direct_parts(dag_context *context, int kind, double work, int count,
+                      void (*part)(void *arg, int first, int end), void *arg);
+
 /* ---- simulated runs ---------------------------------------------------------------------- */
 
 /** Nonzero in a run that plays all ranks of a job in one process (setting `simulate`, dag_sim), under

@@ -141,9 +141,10 @@ static MICRO_TARGET void MICRO(multiply)(int vecs, ptrdiff_t k, elem_t alpha, co
 
 /* ---- edges ------------------------------------------------------------------------------- */
 
-/* A block at an edge: `cols` columns, and of its last vector the lanes in `mask`. Nothing is fetched
- * ahead: for a whole block that is near, too, this is the better way. */
-INLINE void MICRO(edge)(int vecs, int cols, MICRO_MASK mask, ptrdiff_t k, elem_t alpha,
+/* A block at an edge: `cols` columns, and of its last vector the lanes in `mask`, or all (`whole`), since a load with
+ * a mask takes a port that multiplies. Nothing is fetched ahead: for a whole block that is near, too, this is the
+ * better way. */
+INLINE void MICRO(edge)(int vecs, int cols, bool whole, MICRO_MASK mask, ptrdiff_t k, elem_t alpha,
                         const elem_t *A, ptrdiff_t lda, const elem_t *B, ptrdiff_t b_row,
                         ptrdiff_t b_col, elem_t *C, ptrdiff_t ldc)
 {
@@ -155,8 +156,8 @@ INLINE void MICRO(edge)(int vecs, int cols, MICRO_MASK mask, ptrdiff_t k, elem_t
     for (ptrdiff_t p = 0; p < k; p++) {
         MICRO(vector) a[3];
         EACH_VEC(i)
-            a[i] = i < vecs - 1 ? *(const MICRO(loose) *)(A + i * LANES)
-                                : (MICRO(vector))MICRO_LOAD(mask, A + i * LANES);
+            a[i] = whole || i < vecs - 1 ? *(const MICRO(loose) *)(A + i * LANES)
+                                         : (MICRO(vector))MICRO_LOAD(mask, A + i * LANES);
         EACH_COL(j)
             if (j < cols) {
                 elem_t b = B[j * b_row];
@@ -172,29 +173,33 @@ INLINE void MICRO(edge)(int vecs, int cols, MICRO_MASK mask, ptrdiff_t k, elem_t
         EACH_VEC(i)
             if (j < cols) {
                 const elem_t *c = C + i * LANES + j * ldc;
-                acc[j][i] = alpha * acc[j][i] + (i < vecs - 1 ? *(const MICRO(loose) *)c
-                                                              : (MICRO(vector))MICRO_LOAD(mask, c));
+                acc[j][i] = alpha * acc[j][i] + (whole || i < vecs - 1 ? *(const MICRO(loose) *)c
+                                                                       : (MICRO(vector))MICRO_LOAD(mask, c));
             }
     EACH_COL(j)
         EACH_VEC(i)
             if (j < cols) {
                 elem_t *c = C + i * LANES + j * ldc;
-                if (i < vecs - 1)
+                if (whole || i < vecs - 1)
                     *(MICRO(loose) *)c = acc[j][i];
                 else
                     MICRO_STORE(c, mask, acc[j][i]);
             }
 }
 
-#define MICRO_EDGE(vecs, cols)                                                                     \
-    static MICRO_TARGET void MICRO(edge_##vecs##_##cols)(                                          \
+#define MICRO_EDGE(name, vecs, cols, whole)                                                        \
+    static MICRO_TARGET void MICRO(name##_##vecs##_##cols)(                                        \
         MICRO_MASK mask, ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda,                \
         const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, elem_t *C, ptrdiff_t ldc)               \
     {                                                                                              \
-        MICRO(edge)(vecs, cols, mask, k, alpha, A, lda, B, b_row, b_col, C, ldc);                  \
+        MICRO(edge)(vecs, cols, whole, mask, k, alpha, A, lda, B, b_row, b_col, C, ldc);           \
     }
-#define MICRO_EDGES(cols) MICRO_EDGE(1, cols) MICRO_EDGE(2, cols) MICRO_EDGE(3, cols)
-#define EDGES(cols) {MICRO(edge_1_##cols), MICRO(edge_2_##cols), MICRO(edge_3_##cols)}
+#define MICRO_EDGES_OF(name, cols, whole)                                                          \
+    MICRO_EDGE(name, 1, cols, whole) MICRO_EDGE(name, 2, cols, whole) MICRO_EDGE(name, 3, cols, whole)
+#define MICRO_EDGES(cols) MICRO_EDGES_OF(edge, cols, false) MICRO_EDGES_OF(whole, cols, true)
+#define EDGES(cols)                                                                                \
+    {{MICRO(edge_1_##cols), MICRO(edge_2_##cols), MICRO(edge_3_##cols)},                           \
+     {MICRO(whole_1_##cols), MICRO(whole_2_##cols), MICRO(whole_3_##cols)}}
 MICRO_EDGES(1)
 MICRO_EDGES(2)
 MICRO_EDGES(3)
@@ -206,8 +211,8 @@ MICRO_EDGES(7)
 MICRO_EDGES(8)
 #endif
 
-/* By columns and vectors, less one. */
-static void (*const MICRO(edges)[MICRO_COLS][3])(MICRO_MASK, ptrdiff_t, elem_t, const elem_t *,
+/* By columns, less one, whether all vectors are whole, and vectors, less one. */
+static void (*const MICRO(edges)[MICRO_COLS][2][3])(MICRO_MASK, ptrdiff_t, elem_t, const elem_t *,
                                                  ptrdiff_t, const elem_t *, ptrdiff_t, ptrdiff_t,
                                                  elem_t *, ptrdiff_t) = {
     EDGES(1), EDGES(2), EDGES(3), EDGES(4),
@@ -216,6 +221,7 @@ static void (*const MICRO(edges)[MICRO_COLS][3])(MICRO_MASK, ptrdiff_t, elem_t, 
 #endif
 };
 #undef MICRO_EDGE
+#undef MICRO_EDGES_OF
 #undef MICRO_EDGES
 #undef EDGES
 
@@ -262,7 +268,7 @@ typedef struct MICRO(job) {
  * columns are not copied in groups, the last two then share what there is. */
 static int MICRO(width)(int left)
 {
-    if (MICRO_COPY_BYTES == 0 && left > MICRO_COLS && left <= MICRO_COLS + MICRO_COLS / 2)
+    if (MICRO_COPY_BYTES == 0 && left > MICRO_COLS && left < MICRO_COLS + MICRO_COLS / 2)
         return (left + 1) / 2;
     return left < MICRO_COLS ? left : MICRO_COLS;
 }
@@ -300,8 +306,8 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
         if (cols == MICRO_COLS && rows % LANES == 0 && !job->near)
             MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next, to, ldc);
         else
-            MICRO(edges)[cols - 1][vecs - skip - 1](last, job->k, job->alpha, a, lda, B.at, B.row,
-                                                    B.col, to, ldc);
+            MICRO(edges)[cols - 1][rows % LANES == 0][vecs - skip - 1](last, job->k, job->alpha, a, lda, B.at,
+                                                                       B.row, B.col, to, ldc);
         if (!inside)
             MICRO(add_part)(job->region, rows - skip * LANES, cols, top - j, (elem_t *)aside, c,
                             job->ldc);

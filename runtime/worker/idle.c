@@ -131,6 +131,8 @@ static uint64_t patience(const dag_context *ctx, bool looks)
         return 0;
     if (looks)
         return dagi_tasks(ctx)->oversubscribed ? CROWDED_SLEEP_AFTER : SLEEP_AFTER;
+    if (atomic_load_explicit(&dagi_crew(ctx)->offer.expected, memory_order_relaxed))
+        return SLEEP_AFTER;
     return dagi_tasks(ctx)->single           ? UINT64_MAX
            : dagi_tasks(ctx)->oversubscribed ? CROWDED_PARK_AFTER
                                              : PARK_AFTER;
@@ -202,6 +204,23 @@ uint64_t dagi_in_the_way(struct dagi_worker *w, uint64_t now)
     return since < idle ? since : idle;
 }
 
+/* A background worker that has found no task takes part in what the application's thread does, or awaits that. One
+ * whose thread has other contexts is no searcher in these meanwhile. */
+static bool helps(struct dagi_worker *w)
+{
+    const struct dagi_thread *t = dagi_thread(w);
+    if (w->index == 0 || w->ctx->size > 1)
+        return false;
+    bool expected = atomic_load_explicit(&dagi_crew(w->ctx)->offer.expected, memory_order_relaxed);
+    if (expected && t->idle_since && !t->shared)
+        return dagi_offer_watch(w);
+    if (!dagi_offered(w))
+        return false;
+    if (t->shared)
+        dagi_activate(w);
+    return dagi_offer_join(w);
+}
+
 void dagi_rest(struct dagi_worker *w)
 {
     dag_context *ctx = w->ctx;
@@ -209,6 +228,8 @@ void dagi_rest(struct dagi_worker *w)
     const struct dagi_crew *crew = dagi_crew(ctx);
     bool single = crew->tasks.single, crowded = crew->tasks.oversubscribed;
     dagi_flush(w);
+    if (!single && helps(w) && t->idle_since)
+        t->idle_since = dagi_now();
     if (ctx->size > 1 && dagi_make_progress(w) > 0) {
         if (t->idle_since)
             t->idle_since = dagi_now();

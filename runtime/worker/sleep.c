@@ -177,6 +177,7 @@ void dagi_park(struct dagi_worker *w, uint64_t idle)
     bool stays = false, helps = false;
     for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {
         assert(!dagi_thread(o)->pauses && !dagi_thread(o)->next);
+        atomic_store_explicit(&dagi_crew(o->ctx)->offer.expected, 0, memory_order_relaxed);
         enlist(o, DAGI_SEARCHES_IDLE, DAGI_PARKED);
     }
     for (struct dagi_worker *o = dagi_mates(w); o; o = dagi_next_mate(o)) {

@@ -114,6 +114,33 @@ static inline struct dagi_thread *dagi_thread(const struct dagi_worker *w)
 /* Messages; devices; that other contexts use the same threads. */
 enum { DAGI_ATTEND_MESSAGES = 1, DAGI_ATTEND_DEVICES = 2, DAGI_ATTEND_OTHERS = 4 };
 
+/* Nanoseconds per unit of work, the shortest of late, 0: not known; and calls until the other way is tried, of
+ * how many. */
+struct dagi_habit {
+    double alone, shared;
+    int left, span;
+};
+
+enum { DAGI_LEAST_WORK = 12, DAGI_WORK_CLASSES = 24 }; /* powers of two */
+
+/* Work of the application's thread of which workers may take some; see offer.c. */
+struct dagi_offer {
+    /* -- the application's thread; part and arg are read by who has taken units */
+    void (*part)(void *arg, int first, int end);
+    void *arg;
+    double missed; /* nanoseconds that one more would have saved since the last one was called */
+    int vain;      /* doublings of that */
+    struct dagi_habit habits[DAG_WORK_KINDS][DAGI_WORK_CLASSES];
+
+    /* -- shared */
+    _Alignas(DAGI_LINE) _Atomic uint64_t left; /* units that nobody has taken */
+    _Atomic int least;                         /* as many or more are taken at once */
+    _Alignas(DAGI_LINE) _Atomic int done;      /* units that workers have done */
+    _Alignas(DAGI_LINE) _Atomic uint64_t called; /* dagi_now() when somebody was; 0: who was has come */
+    _Atomic uint64_t waking; /* nanoseconds that took; 0: not known */
+    _Atomic int expected;    /* 1: who searches does so for a while, since more may be offered */
+};
+
 /* The workers of a context. */
 struct dagi_crew {
     struct dagi_tasks tasks; /* first */
@@ -145,6 +172,7 @@ struct dagi_crew {
     _Atomic uint64_t blocked;
     pthread_mutex_t park_lock;
     struct dagi_worker *park_list; /* park_lock; linked by park_next */
+    struct dagi_offer offer;
 };
 
 static inline struct dagi_crew *dagi_crew(const dag_context *ctx)
@@ -301,6 +329,15 @@ void dagi_stay_away(struct dagi_worker *w, bool searches);
 void dagi_wait_a_moment(struct dagi_worker *w, uint64_t idle);
 /* The trace learns why w does nothing. */
 void dagi_note_idle(struct dagi_worker *w, bool congested, bool asleep);
+
+/* ---- offer.c ---------------------------------------------------------------------------- */
+
+/* There are units to take, or the worker was called to come. */
+bool dagi_offered(const struct dagi_worker *w);
+/* Take units of what is offered until none is left; false: there was none. */
+bool dagi_offer_join(struct dagi_worker *w);
+/* Look for such for about a microsecond, or until there is something else to do. */
+bool dagi_offer_watch(struct dagi_worker *w);
 
 /* ---- sleep.c ---------------------------------------------------------------------------- */
 

@@ -108,6 +108,14 @@ dag_add_mpi_test(products_apart NP 4 THREADS 1 COMMAND products apart)
 dag_add_mpi_test(products_threads NP 2 THREADS 2 COMMAND products LABELS sanitize)
 dag_add_mpi_test(products_chaos NP 4 THREADS 2 COMMAND products ENVIRONMENT DAG_CHAOS=5)
 
+# Products without tasks, that workers share.
+add_executable(shared_products la/shared_products.c)
+target_link_libraries(shared_products PRIVATE dag_la m)
+target_link_options(shared_products PRIVATE -Wl,--wrap=dag_direct_parts)
+dag_add_mpi_test(shared_products NP 1 THREADS 2 COMMAND shared_products few LABELS sanitize)
+dag_add_mpi_test(shared_products_one NP 1 THREADS 1 COMMAND shared_products few)
+dag_add_mpi_test(shared_products_full NP 1 THREADS 2 COMMAND shared_products LABELS full TIMEOUT 600)
+
 # Parts of arrays laid out for ScaLAPACK, of each routine.
 add_executable(la_parts la/parts/main.c la/parts/parts.c la/parts/open.c la/parts/blas3.c
     la/parts/factor.c la/parts/qr.c la/parts/auxiliary.c)
