@@ -33,17 +33,17 @@ static bool array_of(const dag_matrix *A, dagi_array *a)
     return true;
 }
 
-/* Multiplications up to which one core is best, or a few that share columns: each reads all of the other operand, so
- * there are `columns` for each. On two, products of order 2000 take .85 (d) and .93 (z) of the time of tasks, of order
- * 1000 1.0 and .94. */
+/* Multiplications up to which one core is best, or two that share columns: each reads all of the other operand, so
+ * there are `columns` for each. Products of order 2000 take .85 (d) and .93 (z) of the time of tasks then, of order 1000
+ * 1.0 and .94. Of more workers only one is woken as a rule, so tasks use them better; and parts of large products are the
+ * library's, which is slower than tasks where it does not know the processor. */
 static double most_work(dag_context *ctx, dag_precision prec, int64_t columns)
 {
     enum { COLUMNS = 256 };
-    int workers = dag_workers(ctx);
-    if (workers > 1 && columns >= (int64_t)COLUMNS * workers)
-        return 64 * alone;
-    if (workers == 1 || columns > 0)
+    if (dag_workers(ctx) == 1)
         return alone;
+    if (columns > 0 && dag_direct_threads(ctx) == 2 && dag_kernels_better_core() == NULL)
+        return columns >= (int64_t)COLUMNS * 2 ? 64 * alone : alone;
     return dag_precision_is_complex(prec) ? shared / 4 : shared;
 }
 

@@ -220,6 +220,10 @@ void dag_bcast_way_get(const dag_context *context, size_t bytes, int ranks, dag_
  * and the caller is no body. The setting `direct` set to off makes it 0. */
 int dag_direct(const dag_context *context);
 
+/** Threads among which dag_direct_parts() may share work; 1: it does all of it on the calling thread, since that is the
+ *  only one, or there are more workers than cores, or more ranks than one, or results are to be reproducible. */
+int dag_direct_threads(const dag_context *context);
+
 enum { DAG_WORK_KINDS = 4 };
 /** Does work on the calling thread, where dag_direct() allows that, and shares it with workers that have nothing to
  *  do. It is in `count` units: part(arg, first, end) does units first to end - 1, on this thread or another one,

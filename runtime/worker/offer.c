@@ -217,12 +217,16 @@ static void run(dag_context *ctx, struct dagi_habit *h, double work, int count,
     }
 }
 
+int dag_direct_threads(const dag_context *ctx)
+{
+    const struct dagi_tasks *t = dagi_tasks(ctx);
+    return t->single || t->oversubscribed || ctx->size > 1 || ctx->settings.reproducible ? 1 : t->nworkers;
+}
+
 void dag_direct_parts(dag_context *ctx, int kind, double work, int count,
                       void (*part)(void *arg, int first, int end), void *arg)
 {
-    const struct dagi_tasks *t = dagi_tasks(ctx);
-    if (count < 2 || count > MOST_UNITS || work < 1 || t->single || t->oversubscribed || ctx->size > 1 ||
-        ctx->settings.reproducible)
+    if (count < 2 || count > MOST_UNITS || work < 1 || dag_direct_threads(ctx) == 1)
         part(arg, 0, count);
     else
         run(ctx, habit_of(&dagi_crew(ctx)->offer, kind, work), work, count, part, arg);

@@ -114,6 +114,7 @@ target_link_libraries(shared_products PRIVATE dag_la m)
 target_link_options(shared_products PRIVATE -Wl,--wrap=dag_direct_parts)
 dag_add_mpi_test(shared_products NP 1 THREADS 2 COMMAND shared_products few LABELS sanitize)
 dag_add_mpi_test(shared_products_one NP 1 THREADS 1 COMMAND shared_products few)
+dag_add_mpi_test(shared_products_crowded NP 1 THREADS 3 COMMAND shared_products few)
 dag_add_mpi_test(shared_products_full NP 1 THREADS 2 COMMAND shared_products LABELS full TIMEOUT 600)
 
 # Parts of arrays laid out for ScaLAPACK, of each routine.

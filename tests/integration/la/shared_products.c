@@ -10,6 +10,8 @@
  */
 #include "matrices.h"
 
+#include <dag/kernels.h>
+
 #include <float.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -73,6 +75,7 @@ static int check_units(dag_context *ctx, int calls, bool may_share)
 /* ---- products ------------------------------------------------------------------------------- */
 
 static _Atomic int64_t units_away;
+static int64_t calls_in_parts; /* of products */
 static void (*real_part)(void *arg, int first, int end);
 
 static void watched(void *arg, int first, int end)
@@ -91,6 +94,7 @@ void __wrap_dag_direct_parts(dag_context *ctx, int kind, double work, int count,
                              void (*part)(void *arg, int first, int end), void *arg)
 {
     real_part = part;
+    calls_in_parts += part != mark;
     __real_dag_direct_parts(ctx, kind, work, count, part == mark ? part : watched, arg);
 }
 
@@ -201,6 +205,21 @@ static int check_products(dag_context *ctx, int cases, bool may_share)
     return failed || may_share != (units_away > 0);
 }
 
+/* What is more than waking costs goes without tasks where all workers take part in it, or there is one; where the
+ * library does not know the processor, tasks have better kernels. */
+static int check_way(dag_context *ctx)
+{
+    const test_case t = {DAG_D, DAG_NO_TRANS, DAG_NO_TRANS, 200, 200, 200, 1, 1};
+    int workers = dag_workers(ctx), threads = dag_direct_threads(ctx);
+    int64_t before = calls_in_parts;
+    bool failed = one_product(ctx, &t) >= 4, wanted = workers == 1 || (threads == 2 && dag_kernels_better_core() == NULL);
+    if ((calls_in_parts > before) != wanted || (threads != 1 && threads != workers)) {
+        printf("%d workers, %d share: a product of order 200 went %s\n", workers, threads, wanted ? "by tasks" : "without");
+        failed = true;
+    }
+    return failed;
+}
+
 int main(int argc, char **argv)
 {
     int full = argc < 2 || strcmp(argv[1], "few") != 0;
@@ -212,7 +231,8 @@ int main(int argc, char **argv)
         return 1;
     }
     bool may_share = dag_workers(ctx) > 1 && strstr(dag_summary(ctx), "shared with others") == NULL;
-    int failed = check_units(ctx, full ? 3000 : 600, may_share) || check_products(ctx, full ? 400 : 60, may_share);
+    int failed = check_units(ctx, full ? 3000 : 600, may_share) || check_products(ctx, full ? 400 : 60, may_share) ||
+                 check_way(ctx);
     dag_fini(ctx);
     printf("%s\n", failed ? "FAILED" : "ok");
     return failed;
