@@ -165,7 +165,6 @@ static void map_pages(void)
 
 static void init_once(void)
 {
-    map_pages();
     init_ok = true;
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
         const blas_library *library = &libraries[i];
@@ -194,6 +193,8 @@ bool dag_kernels_init(const char **how)
     static _Atomic bool asked;
     if (!atomic_load_explicit(&asked, memory_order_acquire)) {
         pthread_once(&once, init_once);
+        if (!dag_kernels_modelled()) /* thousands of ranks may be in this process, and none runs a kernel */
+            map_pages();
         atomic_store_explicit(&asked, true, memory_order_release);
     }
     if (how != NULL)
