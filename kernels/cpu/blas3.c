@@ -6,10 +6,10 @@ enum { FEW_COLUMNS = 4, FEW_ELEMENTS = MICRO_MAX * MICRO_MAX };
  * AVX2. */
 enum { LARGE = 448, WIDE = 200, TALL = 256, NOT_SLIM = 16 };
 
-/* Measured: in the BLAS library, 500 rows with AVX-512, on Intel's processors 75 GFlop/s instead of 70, on AMD's
- * 112 instead of 128; 250 columns on each of two cores there 126 instead of 121. With AVX2 (Zen 3) 45 instead of 42 for 320 rows, columns and inner indices, 43 instead of
- * 40 for 3872 by 128 by 128, and in Linpack of order 4000 on two processes .75 s instead of .86. And the library
- * must use the vectors that the processor has. */
+/* Measured: in the BLAS library, 500 rows with AVX-512, on Intel's processors 75 GFlop/s instead of 70, and 126 instead of
+ * 121 for 250 columns on each of two cores; on AMD's 112 instead of 128. With AVX2 (Zen 3) 45 instead of 42 for 320 rows,
+ * columns and inner indices, 43 instead of 40 for 3872 by 128 by 128, and in Linpack of order 4000 on two processes .75 s
+ * instead of .86. And the library must use the vectors that the processor has. */
 static bool packing_pays(int m, int n, int k)
 {
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -69,6 +69,23 @@ static inline whole whole_new(dag_precision prec, int64_t m, int64_t n)
     return w;
 }
 
+/* A number below `values`, by Knuth's linear congruence. */
+static inline uint64_t draw_from(uint64_t *state, uint64_t values)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (*state >> 33) % values;
+}
+
+static inline whole drawn_whole(uint64_t *state, dag_precision prec, int64_t m, int64_t n)
+{
+    whole w = whole_new(prec, m, n);
+    for (int64_t i = 0; i < m * n; i++) {
+        double re = (double)draw_from(state, 2001) / 1000 - 1, im = (double)draw_from(state, 2001) / 1000 - 1;
+        put(prec, w.a, (size_t)i, __builtin_complex(re, im));
+    }
+    return w;
+}
+
 static inline dag_dcomplex whole_get(whole w, int64_t i, int64_t j)
 {
     return get(w.prec, w.a, (size_t)(i + j * w.m));

@@ -53,8 +53,7 @@ int __wrap_dagi_product_plans(const void *c, const dag_gemm_options *options, da
 
 static uint64_t draw(uint64_t values)
 {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (state >> 33) % values;
+    return draw_from(&state, values);
 }
 
 typedef struct test_case {
@@ -64,16 +63,6 @@ typedef struct test_case {
     dag_precision prec;
     dag_dcomplex alpha, beta;
 } test_case;
-
-static whole random_whole(dag_precision prec, int64_t m, int64_t n)
-{
-    whole w = whole_new(prec, m, n);
-    for (int64_t i = 0; i < m * n; i++) {
-        double re = (double)draw(2001) / 1000 - 1, im = (double)draw(2001) / 1000 - 1;
-        put(prec, w.a, (size_t)i, __builtin_complex(re, im));
-    }
-    return w;
-}
 
 /* op(X), as plain numbers. */
 static dag_dcomplex *turned(whole x, dag_trans trans, int64_t rows, int64_t columns)
@@ -162,9 +151,9 @@ static void say(dag_context *ctx, const test_case *t, double ratio)
 static int run(dag_context *ctx, const test_case *t)
 {
     int ta = t->ta != DAG_NO_TRANS, tb = t->tb != DAG_NO_TRANS;
-    whole a = random_whole(t->prec, ta ? t->k : t->m, ta ? t->m : t->k);
-    whole b = random_whole(t->prec, tb ? t->n : t->k, tb ? t->k : t->n);
-    whole c = random_whole(t->prec, t->m, t->n);
+    whole a = drawn_whole(&state, t->prec, ta ? t->k : t->m, ta ? t->m : t->k);
+    whole b = drawn_whole(&state, t->prec, tb ? t->n : t->k, tb ? t->k : t->n);
+    whole c = drawn_whole(&state, t->prec, t->m, t->n);
     for (int64_t i = 0; t->beta == 0 && i < t->m * t->n; i++)
         put(t->prec, c.a, (size_t)i, __builtin_complex((double)NAN, (double)NAN));
     dag_matrix *A = spread(ctx, &a, ta ? t->kb : t->mb, ta ? t->mb : t->kb);

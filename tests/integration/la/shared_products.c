@@ -102,18 +102,7 @@ static uint64_t state = 11;
 
 static uint64_t draw(uint64_t values)
 {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (state >> 33) % values;
-}
-
-static whole random_whole(dag_precision prec, int64_t m, int64_t n)
-{
-    whole w = whole_new(prec, m, n);
-    for (int64_t i = 0; i < m * n; i++) {
-        double re = (double)draw(2001) / 1000 - 1, im = (double)draw(2001) / 1000 - 1;
-        put(prec, w.a, (size_t)i, __builtin_complex(re, im));
-    }
-    return w;
+    return draw_from(&state, values);
 }
 
 /* Element (i, j) of op(X). */
@@ -157,9 +146,9 @@ static void unset(whole w)
 static double one_product(dag_context *ctx, const test_case *t)
 {
     bool ta = t->ta != DAG_NO_TRANS, tb = t->tb != DAG_NO_TRANS;
-    whole A = random_whole(t->prec, ta ? t->k : t->m, ta ? t->m : t->k);
-    whole B = random_whole(t->prec, tb ? t->n : t->k, tb ? t->k : t->n);
-    whole C = random_whole(t->prec, t->m, t->n), D = whole_new(t->prec, t->m, t->n);
+    whole A = drawn_whole(&state, t->prec, ta ? t->k : t->m, ta ? t->m : t->k);
+    whole B = drawn_whole(&state, t->prec, tb ? t->n : t->k, tb ? t->k : t->n);
+    whole C = drawn_whole(&state, t->prec, t->m, t->n), D = whole_new(t->prec, t->m, t->n);
     size_t bytes = (size_t)(t->m * t->n) * dag_precision_size(t->prec);
     if (t->beta == 0)
         unset(C);
