@@ -38,7 +38,8 @@ double dagi_sim_gemm_seconds(const dag_context *ctx, dag_precision prec, int64_t
     const dag_kernel_call call = {.op = DAG_OP_GEMM, .precision = prec, .name = "gemm",
                                   .flops = real * (double)m * (double)n * (double)k,
                                   .bytes = (double)m * (double)n * (double)dag_precision_size(prec)};
-    return dagi_sim_in_seconds(dagi_sim_kernel_time(&dagi_sim_of(ctx)->machine, &call));
+    double seconds = dagi_sim_in_seconds(dagi_sim_kernel_time(&dagi_sim_of(ctx)->machine, &call));
+    return seconds > 0 ? seconds : 1e-12; /* 0 would say that it is not known */
 }
 
 void dagi_sim_tell(const dag_context *ctx, dag_simulation *out)

@@ -24,7 +24,6 @@ BGP, EXA, CLUSTER = (3e-6, 1e-9), (500e-9, 1e-11), (100e-6, 1e-9)
 SHAPES = {"flat": "flat", "binomial": "binomial", "scatter": "scatter", "chain": "chain", "two trees": "trees"} # and DAG_BCAST
 FEW_MESSAGES = ("flat", "binomial") # of the shapes, for 2^20 ranks
 BYTES = 8
-SCATTERED = 2 ** 19 # ranks times members of a scatter and ring that is played: a rank passes on a piece for each member
 MACHINE = """name = {name}
 workers = 1
 between = {latency:g}us {rate:g}GB/s
@@ -102,9 +101,7 @@ class Player:
     def play(self, grid, groups, n, nb, shape, ahead, network, part=None):
         """Seconds of n / nb steps; with part = (a, b) of a and b steps, the others alike."""
         steps = n // nb
-        members = max(groups[0], groups[1], grid[0] // groups[0], grid[1] // groups[1])
-        ranks = grid[0] * grid[1]
-        if ranks > self.most or (shape == "scatter" and ranks * members > SCATTERED):
+        if grid[0] * grid[1] > self.most:
             return None
         if not part or part[1] >= steps:
             seconds = self.run(grid, groups, n, nb, steps, shape, ahead, network)
@@ -137,7 +134,7 @@ def groups_table(player, grid, n, nb, b, network, counts, part=None):
         cells = {}
         for shape in SHAPES:
             cells[f"{shape}, formula"] = formula(shape, grid, groups, n, b, network)
-            for ahead in (0, 1) if player else ():
+            for ahead in (0, 1):
                 cells[f"{shape}, {ahead} ahead"] = player.play(grid, groups, n, nb, shape, ahead, network, part)
         rows.append((f"{count} = {groups[0]}x{groups[1]}", cells))
     names = list(rows[0][1])
@@ -161,7 +158,7 @@ def figure_7(player):
 def figure_8(player):
     case, counts = ((128, 128), 65536, 512, 256), (1, 4, 16, 64, 256, 512, 1024, 4096, 16384)
     return ["In bytes:", "", *groups_table(player, *case, BGP, counts, (2, 4)), "",
-            "In elements, each counted as a byte:", "", *groups_table(None, *case, in_elements(BGP), counts)]
+            "In elements, each counted as a byte:", "", *groups_table(player, *case, in_elements(BGP), counts, (2, 4))]
 
 
 def figure_9(player):

@@ -3,7 +3,8 @@
 
     bound.py DIRECTORY-OF-PROGRAMS
 
-SUMMA seven steps ahead takes at most MOST times the time of these bytes and of the latencies along a tree there and back.
+SUMMA seven steps ahead, and what the library chooses, take at most MOST times the time of the bytes of SUMMA and of the
+latencies along a tree there and back.
 """
 
 import json
@@ -26,10 +27,9 @@ kernel = * * 32:1000000000000
 """
 
 
-def product(programs, machine, side, nb):
+def product(programs, machine, side, nb, way):
     command = [os.path.join(programs, "dag_sim"), "-np", str(side * side), "--machine", machine,
-               os.path.join(programs, "dag_gemm"), "--method", "summa", "--product-grid", f"{side}x{side}x1", "--lookahead",
-               str(AHEAD), "--grid", f"{side}x{side}", "--n", str(N), "--nb", str(nb), "--json"]
+               os.path.join(programs, "dag_gemm"), *way, "--grid", f"{side}x{side}", "--n", str(N), "--nb", str(nb), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
@@ -43,11 +43,13 @@ def main():
         with open(machine, "w", encoding="ascii") as file:
             file.write(f"name = wires\n{MACHINE}")
         for side, nb in ((8, 512), (16, 256)):
-            seconds = product(sys.argv[1], machine, side, nb)["time_s"]
             received = 2 * (N // side) * (N - N // side) * 8 # rows of A and columns of B that others have
             bound = received / RATE + 2 * math.log2(side * side) * LATENCY
-            print(f"{side * side} ranks: {seconds:.4g} s, {seconds / bound:.3f} times the bound")
-            failures += not 1 <= seconds / bound <= MOST
+            summa = ["--method", "summa", "--product-grid", f"{side}x{side}x1", "--lookahead", str(AHEAD)]
+            for name, way in ("SUMMA", summa), ("the library's choice", []):
+                seconds = product(sys.argv[1], machine, side, nb, way)["time_s"]
+                print(f"{side * side} ranks, {name}: {seconds:.4g} s, {seconds / bound:.3f} times the bound")
+                failures += not 1 <= seconds / bound <= MOST
     return failures
 
 
