@@ -96,8 +96,8 @@ void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t al
         return;
 #if !DAG_COMPLEX
     /* One long dimension may be that of a panel. */
-    if (n <= MICRO_MAX && (m <= MICRO_MAX || k <= MICRO_MAX) && !packing_pays(m, n, k) &&
-        MICRO_NOW != NULL) {
+    if (n <= MICRO_MAX && (m <= MICRO_MAX || k <= MICRO_MAX) && MICRO_NOW != NULL &&
+        !packing_pays(transa != DAG_NO_TRANS, m, n, k, sizeof(elem_t))) {
         if (beta != 1)
             LOCAL(scale)(m, n, beta, C, ldc);
         if (alpha != 0)
