@@ -23,6 +23,9 @@
  * first-level cache that conflicts there and the pages of large leading dimensions are not hidden. Copies of
  * B pay from so many rows of A on, those of A from so many columns of B. */
 #define MICRO_COPY_BYTES (MICRO_COLS == 8 ? 0 : 192 << 10)
+/* Rows of B ahead in C - A B^T: panels of A pass through the first-level cache, B comes from the second one again for each,
+ * and strides above 2 KiB are not foreseen there. 0: B is copied. */
+#define MICRO_AHEAD (MICRO_COLS == 8 ? 24 : 0)
 #define MICRO_COPY_ROWS 60
 #define MICRO_COPY_COLS 24
 /* Largest order of a triangle that is not halved; with AVX-512, which does not copy it, none is. */
@@ -302,7 +305,9 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
         if (!inside)
             memset(aside, 0, sizeof(aside));
         next.a = next_a == NULL ? NULL : next_a + j / MICRO_COLS % 3 * LANES;
-        next.b = next.b_step != 0 ? B.at + MICRO_COLS * B.row : a;
+        next.b = next.b_step == 0                    ? a
+               : i > 0 && MICRO_AHEAD > 0 ? B.at + MICRO_AHEAD * B.col
+                                          : B.at + MICRO_COLS * B.row; /* of the first panel: it may be far */
         if (cols == MICRO_COLS && rows % LANES == 0 && !job->near)
             MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next, to, ldc);
         else
@@ -341,7 +346,8 @@ APART void MICRO(slice)(const MICRO(job) *job)
         rows = MICRO(height)(job->m - i, job->A.row == 1);
         if (!MICRO(meets)(job, i, rows))
             continue;
-        MICRO(ahead) next = {.a = a, .b_step = i == 0 && job->copy == NULL ? job->B.col : 0};
+        bool next_b = i == 0 || (MICRO_AHEAD > 0 && job->B.row == 1);
+        MICRO(ahead) next = {.a = a, .b_step = next_b && job->copy == NULL ? job->B.col : 0};
         if (i + rows < job->m && job->A.row == 1) {
             next.a = a + rows;
             next.a_step = step;
