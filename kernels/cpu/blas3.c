@@ -7,14 +7,14 @@ enum { FEW_COLUMNS = 4, FEW_ELEMENTS = MICRO_MAX * MICRO_MAX };
 /* Dimensions of a product from which on packing may pay, and columns; rows, and the others, from which on it does with
  * AVX2. */
 enum { LARGE = 448, WIDE = 200, TALL = 256, NOT_SLIM = 16 };
-/* Columns and inner indices from which on it pays for a tall A that a large second-level cache does not hold. */
-enum { BROAD = 96 };
+/* Columns and inner indices from which on it pays for tall A and C that a large second-level cache does not hold. */
+enum { BROAD = 64 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/* An operand of so many bytes comes from beyond a second-level cache of 2 MiB or more. Read there as it lies, panel by
- * panel, it is three lines of each column at a time: on Emerald Rapids 3000 rows by 264 make 64 GFlop/s, 77 packed, 3700
- * rows 53 and 78; 1024 rows by 128 or 192, which the cache holds, 74 and 71 instead of 70 and 72. Where that cache is
- * smaller (Cascade Lake) panels as they lie are faster. */
+/* A and C of so many bytes come from beyond a second-level cache of 2 MiB or more. Read there as they lie, panel by
+ * panel, that is three lines of each column at a time: on Emerald Rapids 3000 rows with 264 columns and inner indices make
+ * 64 GFlop/s, packed 77, 3700 rows 53 and 78, with 64 of them 47 and 58; 1024 rows with 128, which the cache holds, 74 and
+ * 70. Where that cache is smaller (Cascade Lake) panels as they lie are faster. */
 static bool flows_past(size_t bytes)
 {
     enum { LEAST = 2 << 20 };
@@ -24,7 +24,7 @@ static bool flows_past(size_t bytes)
         holds = sysconf(_SC_LEVEL2_CACHE_SIZE);
         cache = holds = holds > 0 ? holds : -1;
     }
-    return holds >= LEAST && bytes > (size_t)holds;
+    return holds >= LEAST && bytes > (size_t)holds / 4 * 5;
 }
 #endif
 
@@ -41,7 +41,7 @@ static bool packing_pays(bool trans, int m, int n, int k, size_t elem)
                     ? n >= NOT_SLIM && k >= NOT_SLIM
                     : __builtin_cpu_is("intel") &&
                           ((m > LARGE && n > WIDE && k > LARGE) ||
-                           (!trans && n >= BROAD && k >= BROAD && flows_past((size_t)m * (size_t)k * elem)));
+                           (!trans && n >= BROAD && k >= BROAD && flows_past((size_t)m * (size_t)(n + k) * elem)));
     return pays && !dagi_blas_is_narrow();
 #else
     return m > LARGE && n > LARGE && k > LARGE;
