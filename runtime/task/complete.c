@@ -155,8 +155,11 @@ DAGI_HOT dagi_ready_list complete(struct dagi_worker *w, struct dag_task *t, uin
     c.w = w;
     c.pool = pool;
     c.ndata = cls->ndata;
-    for (uint32_t f = 0; f < c.ndata; f++)
-        c.refs[f] = 0;
+    int32_t *refs = c.refs;
+    for (uint32_t f = c.ndata; f > 0; f--) {
+        *refs++ = 0;
+        DAGI_OPAQUE(refs); /* they are few: no instruction that stores strings */
+    }
     c.mark = dagi_runner(w)->edges_used;
     c.fanout = dagi_runner(w)->fanout;
     c.job = job;

@@ -55,7 +55,14 @@ static inline uint64_t hash(const dag_class *cls, const int32_t *params)
     uint64_t h = (uint64_t)(unsigned)cls->id;
     for (int i = 0; i < cls->nparams; i++)
         h = (h + (uint32_t)params[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ (h >> 32);
+    return h;
+}
+
+/* The bucket of a hash, from its high bits: neighbours in the space, whose hashes are multiples of the golden
+ * ratio apart, lie as far from each other as can be. Hashes mixed further would collide as chance has it. */
+static inline struct dag_task **bucket(const dagi_shard *s, uint64_t h)
+{
+    return &s->buckets[h >> s->shift];
 }
 
 static inline int matches(struct dag_task *t, const dag_class *cls, const int32_t *params)
@@ -92,10 +99,11 @@ static int grow(dagi_shard *s)
     struct dag_task **buckets = calloc(size, sizeof *buckets);
     if (!buckets)
         return s->buckets == NULL;
+    int shift = __builtin_clzll((unsigned long long)size) + 1;
     for (uint64_t b = 0; b < old; b++) {
         for (struct dag_task *t = s->buckets[b], *next; t; t = next) {
             next = t->next;
-            struct dag_task **at = &buckets[hash(t->cls, dagi_task_locals(t)) & (size - 1)];
+            struct dag_task **at = &buckets[hash(t->cls, dagi_task_locals(t)) >> shift];
             t->next = *at;
             *at = t;
         }
@@ -103,6 +111,7 @@ static int grow(dagi_shard *s)
     free(s->buckets);
     s->buckets = buckets;
     s->mask = (uint32_t)(size - 1);
+    s->shift = (uint8_t)shift;
     return 0;
 }
 
@@ -112,7 +121,7 @@ static inline struct dag_task **find(dagi_shard *s, uint64_t h, const dag_class 
 {
     if (s->count == 0)
         return NULL;
-    for (struct dag_task **link = &s->buckets[h & s->mask]; *link; link = &(*link)->next) {
+    for (struct dag_task **link = bucket(s, h); *link; link = &(*link)->next) {
         if (matches(*link, cls, params))
             return link;
     }
@@ -121,13 +130,13 @@ static inline struct dag_task **find(dagi_shard *s, uint64_t h, const dag_class 
 
 static int insert(dag_taskpool *pool, dagi_shard *s, uint64_t h, struct dag_task *t)
 {
-    if (!s->buckets || s->count > s->mask) {
+    if (!s->buckets || s->count > s->mask / 2) {
         if (grow(s) != 0)
             return 1;
         if (s->count >= CROWDED / (uint64_t)dagi_pool(pool)->nshards)
             atomic_store_explicit(&dagi_pool(pool)->crowded, 1, memory_order_relaxed);
     }
-    struct dag_task **at = &s->buckets[h & s->mask];
+    struct dag_task **at = bucket(s, h);
     t->next = *at;
     *at = t;
     s->count++;
@@ -345,7 +354,7 @@ int dagi_deps_expect(struct dagi_worker *w, dag_taskpool *pool, int count,
         if (n > 0 && !dagi_tasks(w->ctx)->unlocked &&
             shard_of(pool, edges[n]->target, params[n]) != s)
             break;
-        chain[n] = &s->buckets[hash(edges[n]->target, params[n]) & s->mask];
+        chain[n] = bucket(s, hash(edges[n]->target, params[n]));
         __builtin_prefetch(chain[n]);
     }
     for (int i = 0; i < n; i++) {
@@ -361,7 +370,7 @@ struct dag_task *const *dagi_deps_chain(const dag_taskpool *pool, const dag_clas
     const dagi_shard *s = dagi_pool(pool)->shards;
     if (!s->buckets)
         return NULL;
-    struct dag_task *const *chain = &s->buckets[hash(cls, params) & s->mask];
+    struct dag_task *const *chain = bucket(s, hash(cls, params));
     __builtin_prefetch(chain);
     return chain;
 }
@@ -377,7 +386,7 @@ static const char *check_shard(const dag_taskpool *pool, const dagi_shard *s, ui
             const int32_t *params = dagi_task_locals(t);
             if (++count > s->count)
                 return "a shard has more tasks than it counts";
-            if ((hash(t->cls, params) & s->mask) != b || shard_of(pool, t->cls, params) != s)
+            if (bucket(s, hash(t->cls, params)) != &s->buckets[b] || shard_of(pool, t->cls, params) != s)
                 return "a task waits where nobody looks for it";
             for (struct dag_task *u = t->next; u; u = u->next) {
                 if (matches(u, t->cls, params))

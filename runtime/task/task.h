@@ -153,6 +153,7 @@ typedef struct dagi_class_info {
 typedef struct dagi_shard {
     _Alignas(64) _Atomic int lock;
     uint32_t mask;              /* buckets - 1 */
+    uint8_t shift;              /* 64 - log2 of the buckets: a hash shifted by it is the number of one */
     uint64_t count;             /* tasks in the buckets */
     struct dag_task **buckets;  /* chains linked by next; NULL while there are none */
 } dagi_shard;
