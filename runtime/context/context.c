@@ -233,6 +233,8 @@ static void settle_workers(dag_context *ctx)
         if (!r)
             continue;
         r->special = DAGI_TRACK(&r->worker) || tasks->device;
+        r->worker.sole = tasks->single && !tasks->device;
+        r->direct = tasks->unlocked && !r->special && ctx->size == 1;
         /* traces, reports and checks want each arrival */
         r->joins = r->special || tasks->observer || ctx->settings.serial ? DAGI_GIVEN : UINT32_MAX;
     }

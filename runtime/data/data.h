@@ -65,6 +65,27 @@ static inline dagi_value *dagi_value_of(dag_value *v)
 {
     return (dagi_value *)(void *)v;
 }
+/* One holder more or less where no other thread holds values (dagi_worker.sole); how many there are then. */
+static inline int32_t dagi_value_less(dagi_value *v)
+{
+    int32_t refs = atomic_load_explicit(&v->refs, memory_order_relaxed) - 1;
+    atomic_store_explicit(&v->refs, refs, memory_order_relaxed);
+    return refs;
+}
+static inline void dagi_value_more(dagi_value *v)
+{
+    atomic_store_explicit(&v->refs, atomic_load_explicit(&v->refs, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+/* The same of one of several holders; false: there is no other. */
+static inline bool dagi_value_shared_less(dag_value *value)
+{
+    dagi_value *v = (dagi_value *)(void *)value;
+    int32_t refs = atomic_load_explicit(&v->refs, memory_order_relaxed);
+    if (refs == 1)
+        return false;
+    atomic_store_explicit(&v->refs, refs - 1, memory_order_relaxed);
+    return true;
+}
 static inline size_t dagi_value_bytes(const dag_value *v)
 {
     return (size_t)v->m * (size_t)v->n * v->elem;

@@ -52,6 +52,29 @@ typedef struct dagi_completion {
         *job; /* of a device, which has the results; NULL = they are on the host */
 } dagi_completion;
 
+/* An arrival at an instance of edge->target. */
+typedef struct dagi_deps_arrival {
+    struct dagi_worker *w;
+    dag_taskpool *pool;
+    dagi_class_info *info; /* of the target */
+    const dag_edge *edge;
+    const int32_t *params;
+    dag_value *value;
+    const dagi_source *source;
+    int64_t tasks; /* that it stands for */
+} dagi_deps_arrival;
+
+/* A completion that tells each successor as soon as it is named: dagi_runner.direct. No receiver runs before its end, so
+ * the counts of references may grow one by one. */
+typedef struct dagi_direct {
+    dag_visit visit; /* first */
+    dagi_deps_arrival arrival;
+    dagi_source source;
+    uint32_t ndata; /* of it */
+    dag_value **values;
+    dagi_ready_list ready;
+} dagi_direct;
+
 /* ---- a new task (task.c) -------------------------------------------------------------------- */
 
 /* There is no memory for a task: the pool fails. NULL. */
@@ -193,6 +216,30 @@ DAGI_HOT dagi_ready_list dagi_tell(dagi_completion *c, dag_value **values,
     assert(at == end && dagi_runner(w)->edges_used == end); /* arrivals name nobody */
     dagi_runner(w)->edges_used = c->mark;
     return ready;
+}
+
+/* Tell the successors of `source` through flows in `mask`. dagi_tell_named() in deps.c is the callback of the visit. */
+void dagi_tell_named(dag_visit *v, const dag_edge *edge, const int32_t *params);
+DAGI_HOT dagi_ready_list dagi_tell_direct(struct dagi_worker *w, dag_taskpool *pool, struct dag_task *t,
+                                          dagi_source source, dag_value **values, uint32_t mask, int64_t tasks)
+{
+    dagi_direct d;
+    d.visit.mode = DAG_VISIT_LOCAL;
+    d.visit.mask = mask;
+    d.visit.dynamic = 0;
+    d.visit.at_producer = t && !dagi_pool_is_poisoned(pool); /* as in dagi_name() */
+    d.visit.task = t;
+    d.visit.edge = dagi_tell_named;
+    d.arrival.w = w;
+    d.arrival.pool = pool;
+    d.arrival.source = &d.source;
+    d.arrival.tasks = tasks;
+    d.source = source;
+    d.ndata = source.cls->ndata;
+    d.values = values;
+    d.ready = (dagi_ready_list){NULL, NULL};
+    source.cls->successors(&d.visit, pool->globals, source.locals);
+    return d.ready;
 }
 
 /* ---- ready ---------------------------------------------------------------------------------- */

@@ -145,22 +145,11 @@ static int insert(dag_taskpool *pool, dagi_shard *s, uint64_t h, struct dag_task
 
 /* ---- arrivals --------------------------------------------------------------------------- */
 
-struct arrival {
-    struct dagi_worker *w;
-    dag_taskpool *pool;
-    dagi_class_info *info; /* of the target */
-    const dag_edge *edge;
-    const int32_t *params;
-    dag_value *value;
-    const dagi_source *source;
-    int64_t tasks; /* that it stands for */
-};
-
-/* A part of both kinds of arrival: where there is one task, that is known at compile time. */
+/* A part of each kind of arrival: where there is one task, that is known at compile time. */
 #define HOT static inline __attribute__((always_inline))
 
 /* The graph delivers what the target does not expect; the value is dropped. */
-static struct dag_task *refuse(const struct arrival *a, const char *problem)
+static struct dag_task *refuse(const dagi_deps_arrival *a, const char *problem)
 {
     char from[256], to[256];
     dagi_describe(from, sizeof from, a->source->cls, a->source->locals);
@@ -174,7 +163,7 @@ static struct dag_task *refuse(const struct arrival *a, const char *problem)
 }
 
 /* Enter the arrival in the task; nonzero when the flow has a value already. */
-HOT int enter(const struct arrival *a, struct dag_task *t)
+HOT int enter(const dagi_deps_arrival *a, struct dag_task *t)
 {
     unsigned f = a->edge->target_flow;
     if (f < a->edge->target->ndata) {
@@ -189,7 +178,7 @@ HOT int enter(const struct arrival *a, struct dag_task *t)
 }
 
 /* The task that was about to be made cannot be; `problem` NULL: that is reported. */
-static __attribute__((noinline)) struct dag_task *unmake(const struct arrival *a, struct dag_task *t,
+static __attribute__((noinline)) struct dag_task *unmake(const dagi_deps_arrival *a, struct dag_task *t,
                                                         const char *problem)
 {
     dagi_task_free(a->w, t, a->info->memory_class);
@@ -201,7 +190,7 @@ static __attribute__((noinline)) struct dag_task *unmake(const struct arrival *a
 
 /* First arrival as far as we know: makes the task that waits for all of them. NULL when that is
  * impossible, which is reported. Its locals are computed where they stay. */
-static struct dag_task *make(const struct arrival *a)
+static struct dag_task *make(const dagi_deps_arrival *a)
 {
     const dag_class *cls = a->edge->target;
     struct dag_task *t = dagi_task_begin(a->w, a->pool, a->info);
@@ -225,7 +214,7 @@ static struct dag_task *make(const struct arrival *a)
 }
 
 /* An instance that nobody has sent anything to yet is entered in the table. */
-static struct dag_task *insert_first(const struct arrival *a, dagi_shard *s, uint64_t h,
+static struct dag_task *insert_first(const dagi_deps_arrival *a, dagi_shard *s, uint64_t h,
                                      struct dag_task *t)
 {
     enter(a, t);
@@ -242,7 +231,7 @@ static struct dag_task *insert_first(const struct arrival *a, dagi_shard *s, uin
     return NULL;
 }
 
-HOT struct dag_task *arrive_at(const struct arrival *a, dagi_shard *s, struct dag_task **link)
+HOT struct dag_task *arrive_at(const dagi_deps_arrival *a, dagi_shard *s, struct dag_task **link)
 {
     struct dag_task *t = *link;
     if (a->tasks > 1 && t->pending < a->tasks)
@@ -260,7 +249,7 @@ HOT struct dag_task *arrive_at(const struct arrival *a, dagi_shard *s, struct da
 }
 
 /* With the shard locked. */
-HOT struct dag_task *arrive_locked(const struct arrival *a, dagi_shard *s, uint64_t h,
+HOT struct dag_task *arrive_locked(const dagi_deps_arrival *a, dagi_shard *s, uint64_t h,
                                       struct dag_task *fresh)
 {
     struct dag_task **link = find(s, h, a->edge->target, a->params);
@@ -292,7 +281,7 @@ static inline void take_hold(struct dagi_worker *w, dagi_shard *s)
     dagi_runner(w)->held = s;
 }
 
-HOT struct dag_task *arrive(const struct arrival *a)
+HOT struct dag_task *arrive(const dagi_deps_arrival *a, bool direct)
 {
     struct dagi_worker *w = a->w;
     dag_taskpool *pool = a->pool;
@@ -311,7 +300,7 @@ HOT struct dag_task *arrive(const struct arrival *a)
         }
     }
     uint64_t h = hash(a->edge->target, a->params);
-    if (dagi_tasks(w->ctx)->unlocked) /* there is one shard */
+    if (direct || dagi_tasks(w->ctx)->unlocked) /* there is one shard */
         return arrive_locked(a, dagi_pool(pool)->shards, h, fresh);
     dagi_shard *s = shard_of(pool, a->edge->target, a->params);
     take_hold(w, s);
@@ -322,18 +311,35 @@ struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, con
                                   const int32_t *params, dag_value *value,
                                   const dagi_source *source)
 {
-    struct arrival a = {
+    dagi_deps_arrival a = {
         w, pool, &dagi_pool(pool)->classes[edge->target->id], edge, params, value, source, 1};
-    return arrive(&a);
+    return arrive(&a, false);
 }
 
 struct dag_task *dagi_deps_arrive_all(struct dagi_worker *w, dag_taskpool *pool,
                                       const dag_edge *edge, const int32_t *params,
                                       const dagi_source *source, int64_t tasks)
 {
-    struct arrival a = {
+    dagi_deps_arrival a = {
         w, pool, &dagi_pool(pool)->classes[edge->target->id], edge, params, NULL, source, tasks};
-    return arrive(&a);
+    return arrive(&a, false);
+}
+
+void dagi_tell_named(dag_visit *v, const dag_edge *edge, const int32_t *params)
+{
+    dagi_direct *d = (dagi_direct *)(void *)v;
+    dag_value *value = NULL;
+    if (edge->source_flow < d->ndata && edge->target_flow < edge->target->ndata)
+        value = d->values[edge->source_flow];
+    if (value)
+        dagi_value_more(dagi_value_of(value));
+    d->arrival.info = &dagi_pool(d->arrival.pool)->classes[edge->target->id];
+    d->arrival.edge = edge;
+    d->arrival.params = params;
+    d->arrival.value = value;
+    struct dag_task *t = arrive(&d->arrival, true);
+    if (t)
+        dagi_ready_enter(&d->ready, t);
 }
 
 /* Three passes, each of which waits for what the one before it has sent for: where the chains begin,
