@@ -8,7 +8,8 @@
  *   ready  what has all of them is returned to the caller, whose worker runs it
  *
  * The order matters, see docs/design/values.md: stores come first, and nobody is told before every
- * value is shared out, so no receiver can see a count that is still to grow.
+ * value is shared out, so no receiver can see a count that is still to grow. One worker on one rank, whom nobody
+ * watches, does the first three at once (dagi_tell_direct()): no receiver looks before it has returned.
  *
  * The phases are inline: each path is compiled as one function.
  */
@@ -67,12 +68,11 @@ typedef struct dagi_deps_arrival {
 /* A completion that tells each successor as soon as it is named: dagi_runner.direct. No receiver runs before its end, so
  * the counts of references may grow one by one. */
 typedef struct dagi_direct {
-    dag_visit visit; /* first */
-    dagi_deps_arrival arrival;
+    dag_visit visit;           /* first */
+    dagi_deps_arrival arrival; /* the one at hand */
     dagi_source source;
-    uint32_t ndata; /* of it */
-    dag_value **values;
-    dagi_ready_list ready;
+    dag_value **values;        /* its */
+    dagi_ready_list ready;     /* so far */
 } dagi_direct;
 
 /* ---- a new task (task.c) -------------------------------------------------------------------- */
@@ -218,27 +218,27 @@ DAGI_HOT dagi_ready_list dagi_tell(dagi_completion *c, dag_value **values,
     return ready;
 }
 
-/* Tell the successors of `source` through flows in `mask`. dagi_tell_named() in deps.c is the callback of the visit. */
+/* Callback of visits that tell at once (deps.c). */
 void dagi_tell_named(dag_visit *v, const dag_edge *edge, const int32_t *params);
-DAGI_HOT dagi_ready_list dagi_tell_direct(struct dagi_worker *w, dag_taskpool *pool, struct dag_task *t,
-                                          dagi_source source, dag_value **values, uint32_t mask, int64_t tasks)
+
+/* Name the successors of a task and tell them, all in one. */
+DAGI_HOT dagi_ready_list dagi_tell_direct(struct dagi_worker *w, struct dag_task *t)
 {
     dagi_direct d;
     d.visit.mode = DAG_VISIT_LOCAL;
-    d.visit.mask = mask;
+    d.visit.mask = UINT32_MAX;
     d.visit.dynamic = 0;
-    d.visit.at_producer = t && !dagi_pool_is_poisoned(pool); /* as in dagi_name() */
+    d.visit.at_producer = !dagi_pool_is_poisoned(t->pool); /* as in dagi_name() */
     d.visit.task = t;
     d.visit.edge = dagi_tell_named;
     d.arrival.w = w;
-    d.arrival.pool = pool;
+    d.arrival.pool = t->pool;
     d.arrival.source = &d.source;
-    d.arrival.tasks = tasks;
-    d.source = source;
-    d.ndata = source.cls->ndata;
-    d.values = values;
+    d.arrival.tasks = 1;
+    d.source = (dagi_source){t->cls, dagi_task_locals(t)};
+    d.values = dag_task_flows(t);
     d.ready = (dagi_ready_list){NULL, NULL};
-    source.cls->successors(&d.visit, pool->globals, source.locals);
+    t->cls->successors(&d.visit, t->pool->globals, d.source.locals);
     return d.ready;
 }
 

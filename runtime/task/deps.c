@@ -325,14 +325,15 @@ struct dag_task *dagi_deps_arrive_all(struct dagi_worker *w, dag_taskpool *pool,
     return arrive(&a, false);
 }
 
+/* A receiver that is refused gives the reference up again; the source still has its own. */
 void dagi_tell_named(dag_visit *v, const dag_edge *edge, const int32_t *params)
 {
     dagi_direct *d = (dagi_direct *)(void *)v;
     dag_value *value = NULL;
-    if (edge->source_flow < d->ndata && edge->target_flow < edge->target->ndata)
+    if (edge->source_flow < d->source.cls->ndata && edge->target_flow < edge->target->ndata)
         value = d->values[edge->source_flow];
     if (value)
-        dagi_value_more(dagi_value_of(value));
+        dagi_value_join(value);
     d->arrival.info = &dagi_pool(d->arrival.pool)->classes[edge->target->id];
     d->arrival.edge = edge;
     d->arrival.params = params;

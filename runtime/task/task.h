@@ -112,7 +112,7 @@ struct dagi_runner {
     void *workspace;         /* dag_task_workspace() */
     size_t workspace_bytes;
     struct dag_task *overflow; /* ready tasks that the scheduler had no memory for */
-    int special, direct;     /* 1: tasks are recorded, or there are devices; it alone sees tasks and values of one rank */
+    int special, direct; /* 1: tasks are recorded, or there are devices; neither, and no other worker or rank or watcher */
     uint32_t joins;          /* bits of ctl_blind of classes that complete in their own way: DAGI_GIVEN,
                                 and all others if control may be held back */
     int64_t held_back;       /* tasks whose control is; struct dagi_control */
