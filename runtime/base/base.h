@@ -152,6 +152,7 @@ struct dagi_worker {
     /* -- fixed */
     dag_context *ctx;
     int index;
+    int sole; /* 1: no other thread holds values of its context; once dag_init() has returned */
 
     /* -- owner: the worker's own thread; for worker 0 the application thread inside the library */
     uint64_t random;                 /* dagi_random() */

@@ -232,6 +232,8 @@ static void settle_workers(dag_context *ctx)
         struct dagi_runner *r = dagi_runner(tasks->workers[i]);
         if (!r)
             continue;
+        r->worker.sole = tasks->single && !tasks->device;
+        r->direct = tasks->unlocked && !tasks->device && !DAGI_TRACK(&r->worker) && ctx->size == 1;
         r->special = DAGI_TRACK(&r->worker) || tasks->device;
         /* traces, reports and checks want each arrival */
         r->joins = r->special || tasks->observer || ctx->settings.serial ? DAGI_GIVEN : UINT32_MAX;

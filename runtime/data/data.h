@@ -38,7 +38,7 @@ typedef struct dagi_put_off {
 
 /*
  * refs counts holders; whoever takes it to zero frees (release/acquire, so all uses of the buffer
- * happen before its reuse). flags is written by the creator, and STORED by the task that stores,
+ * happen before its reuse; where one thread alone has values it is loaded and stored: dagi_worker.sole). flags is written by the creator, and STORED by the task that stores,
  * COPIED by who makes the record, while it is a holder and before it activates successors. PART, with
  * the rows, is set by the body of a task that writes the value and cleared for the next one that does:
  * both are its only holders. next and
@@ -64,6 +64,22 @@ typedef struct dagi_value {
 static inline dagi_value *dagi_value_of(dag_value *v)
 {
     return (dagi_value *)(void *)v;
+}
+/* One holder more where no other thread holds values (dagi_worker.sole). */
+static inline void dagi_value_join(dag_value *value)
+{
+    dagi_value *v = dagi_value_of(value);
+    atomic_store_explicit(&v->refs, atomic_load_explicit(&v->refs, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+/* One less there, unless it is the last, who has to release it: false. */
+static inline bool dagi_value_leave(dag_value *value)
+{
+    dagi_value *v = dagi_value_of(value);
+    int32_t refs = atomic_load_explicit(&v->refs, memory_order_relaxed);
+    if (refs == 1)
+        return false;
+    atomic_store_explicit(&v->refs, refs - 1, memory_order_relaxed);
+    return true;
 }
 static inline size_t dagi_value_bytes(const dag_value *v)
 {

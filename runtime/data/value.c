@@ -94,16 +94,28 @@ void dagi_value_retain(dag_value *v, int count)
     (void)before;
 }
 
+/* One reference less; true: it was the last, and the count is 0. */
+static inline bool give_up(const struct dagi_worker *w, dagi_value *v)
+{
+    if (w->sole) {
+        if (dagi_value_leave(&v->v))
+            return false;
+        atomic_store_explicit(&v->refs, 0, memory_order_relaxed);
+        return true;
+    }
+    /* Release: my uses of the buffer come before its reuse by whoever takes the count to zero, or
+     * before a writer in dagi_value_writable() who sees that it is alone. */
+    int32_t before = atomic_fetch_sub_explicit(&v->refs, 1, memory_order_acq_rel);
+    assert(before >= 1);
+    return before == 1;
+}
+
 void dagi_value_release(struct dagi_worker *w, dag_value *value)
 {
     if (value == NULL)
         return;
     dagi_value *v = dagi_value_of(value);
-    /* Release: my uses of the buffer come before its reuse by whoever takes the count to zero, or
-     * before a writer in dagi_value_writable() who sees that it is alone. */
-    int32_t before = atomic_fetch_sub_explicit(&v->refs, 1, memory_order_acq_rel);
-    assert(before >= 1);
-    if (before != 1)
+    if (!give_up(w, v))
         return;
     uint32_t flags = atomic_load_explicit(&v->flags, memory_order_relaxed);
     if (__builtin_expect(flags & (DAGI_VALUE_COPIED | DAGI_VALUE_RESIDENT), 0)) {

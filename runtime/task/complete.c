@@ -134,6 +134,14 @@ struct dag_task *dagi_ready_joined(dagi_ready_list ready)
 
 /* ---- a task that has run ---------------------------------------------------------------- */
 
+DAGI_HOT void store(struct dag_task *t)
+{
+    const dag_class *cls = t->cls;
+    dag_taskpool *pool = t->pool;
+    if (cls->stores && !dagi_pool_is_poisoned(pool))
+        cls->stores(t, pool->globals);
+}
+
 /* Outputs of the flows in `held` are told later. */
 DAGI_HOT dagi_ready_list complete(struct dagi_worker *w, struct dag_task *t, uint32_t held,
                                   const struct dagi_job *job)
@@ -141,8 +149,7 @@ DAGI_HOT dagi_ready_list complete(struct dagi_worker *w, struct dag_task *t, uin
     dag_taskpool *pool = t->pool;
     const dag_class *cls = t->cls;
     dag_value **values = dag_task_flows(t);
-    if (cls->stores && !dagi_pool_is_poisoned(pool))
-        cls->stores(t, pool->globals);
+    store(t);
     if (!cls->successors) {
         for (int f = 0; f < cls->ndata; f++)
             dagi_value_release(w, values[f]);
@@ -155,8 +162,11 @@ DAGI_HOT dagi_ready_list complete(struct dagi_worker *w, struct dag_task *t, uin
     c.w = w;
     c.pool = pool;
     c.ndata = cls->ndata;
-    for (uint32_t f = 0; f < c.ndata; f++)
-        c.refs[f] = 0;
+    int32_t *refs = c.refs;
+    for (uint32_t f = c.ndata; f > 0; f--) {
+        *refs++ = 0;
+        DAGI_OPAQUE(refs); /* they are few: no instruction that stores strings */
+    }
     c.mark = dagi_runner(w)->edges_used;
     c.fanout = dagi_runner(w)->fanout;
     c.job = job;
@@ -204,12 +214,30 @@ static __attribute__((noinline)) dagi_ready_list complete_now(struct dagi_worker
     return complete(w, t, 0, NULL);
 }
 
+/* The same where nobody else sees tables and values (dagi_runner.direct): a receiver is told as soon as it is named,
+ * and becomes a holder then; the task is one until the end. */
+static __attribute__((noinline)) dagi_ready_list complete_direct(struct dagi_worker *w, struct dag_task *t)
+{
+    const dag_class *cls = t->cls;
+    dag_value **values = dag_task_flows(t);
+    dagi_ready_list ready = {NULL, NULL};
+    store(t);
+    if (cls->successors)
+        ready = dagi_tell_direct(w, t);
+    for (int f = cls->ndata; f > 0; f--, values++) {
+        if (*values && !dagi_value_leave(*values))
+            dagi_value_release(w, *values);
+    }
+    dagi_completed(w, t);
+    return ready;
+}
+
 /* Has nothing to save: it is the way to one of the others. */
 dagi_ready_list dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
 {
     uint32_t apart = t->cls->ctl_blind & dagi_runner(w)->joins;
     if (DAGI_LIKELY(!apart))
-        return complete_now(w, t);
+        return dagi_runner(w)->direct ? complete_direct(w, t) : complete_now(w, t);
     return apart & DAGI_GIVEN ? dagi_pool(t->pool)->door->client.complete(w, t) : complete_later(w, t);
 }
 

@@ -8,7 +8,8 @@
  *   ready  what has all of them is returned to the caller, whose worker runs it
  *
  * The order matters, see docs/design/values.md: stores come first, and nobody is told before every
- * value is shared out, so no receiver can see a count that is still to grow.
+ * value is shared out, so no receiver can see a count that is still to grow. One worker on one rank, whom nobody
+ * watches, does the first three at once (dagi_tell_direct()): no receiver looks before it has returned.
  *
  * The phases are inline: each path is compiled as one function.
  */
@@ -51,6 +52,28 @@ typedef struct dagi_completion {
     const struct dagi_job
         *job; /* of a device, which has the results; NULL = they are on the host */
 } dagi_completion;
+
+/* An arrival at an instance of edge->target. */
+typedef struct dagi_deps_arrival {
+    struct dagi_worker *w;
+    dag_taskpool *pool;
+    dagi_class_info *info; /* of the target */
+    const dag_edge *edge;
+    const int32_t *params;
+    dag_value *value;
+    const dagi_source *source;
+    int64_t tasks; /* that it stands for */
+} dagi_deps_arrival;
+
+/* A completion that tells each successor as soon as it is named: dagi_runner.direct. No receiver runs before its end, so
+ * the counts of references may grow one by one. */
+typedef struct dagi_direct {
+    dag_visit visit;           /* first */
+    dagi_deps_arrival arrival; /* the one at hand */
+    dagi_source source;
+    dag_value **values;        /* its */
+    dagi_ready_list ready;     /* so far */
+} dagi_direct;
 
 /* ---- a new task (task.c) -------------------------------------------------------------------- */
 
@@ -193,6 +216,30 @@ DAGI_HOT dagi_ready_list dagi_tell(dagi_completion *c, dag_value **values,
     assert(at == end && dagi_runner(w)->edges_used == end); /* arrivals name nobody */
     dagi_runner(w)->edges_used = c->mark;
     return ready;
+}
+
+/* Callback of visits that tell at once (deps.c). */
+void dagi_tell_named(dag_visit *v, const dag_edge *edge, const int32_t *params);
+
+/* Name the successors of a task and tell them, all in one. */
+DAGI_HOT dagi_ready_list dagi_tell_direct(struct dagi_worker *w, struct dag_task *t)
+{
+    dagi_direct d;
+    d.visit.mode = DAG_VISIT_LOCAL;
+    d.visit.mask = UINT32_MAX;
+    d.visit.dynamic = 0;
+    d.visit.at_producer = !dagi_pool_is_poisoned(t->pool); /* as in dagi_name() */
+    d.visit.task = t;
+    d.visit.edge = dagi_tell_named;
+    d.arrival.w = w;
+    d.arrival.pool = t->pool;
+    d.arrival.source = &d.source;
+    d.arrival.tasks = 1;
+    d.source = (dagi_source){t->cls, dagi_task_locals(t)};
+    d.values = dag_task_flows(t);
+    d.ready = (dagi_ready_list){NULL, NULL};
+    t->cls->successors(&d.visit, t->pool->globals, d.source.locals);
+    return d.ready;
 }
 
 /* ---- ready ---------------------------------------------------------------------------------- */

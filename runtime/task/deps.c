@@ -55,7 +55,14 @@ static inline uint64_t hash(const dag_class *cls, const int32_t *params)
     uint64_t h = (uint64_t)(unsigned)cls->id;
     for (int i = 0; i < cls->nparams; i++)
         h = (h + (uint32_t)params[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ (h >> 32);
+    return h;
+}
+
+/* The bucket of a hash, from its high bits: neighbours in the space, whose hashes are multiples of the golden
+ * ratio apart, lie as far from each other as can be. Hashes mixed further would collide as chance has it. */
+static inline struct dag_task **bucket(const dagi_shard *s, uint64_t h)
+{
+    return &s->buckets[h >> s->shift];
 }
 
 static inline int matches(struct dag_task *t, const dag_class *cls, const int32_t *params)
@@ -92,10 +99,11 @@ static int grow(dagi_shard *s)
     struct dag_task **buckets = calloc(size, sizeof *buckets);
     if (!buckets)
         return s->buckets == NULL;
+    int shift = __builtin_clzll((unsigned long long)size) + 1;
     for (uint64_t b = 0; b < old; b++) {
         for (struct dag_task *t = s->buckets[b], *next; t; t = next) {
             next = t->next;
-            struct dag_task **at = &buckets[hash(t->cls, dagi_task_locals(t)) & (size - 1)];
+            struct dag_task **at = &buckets[hash(t->cls, dagi_task_locals(t)) >> shift];
             t->next = *at;
             *at = t;
         }
@@ -103,6 +111,7 @@ static int grow(dagi_shard *s)
     free(s->buckets);
     s->buckets = buckets;
     s->mask = (uint32_t)(size - 1);
+    s->shift = (uint8_t)shift;
     return 0;
 }
 
@@ -112,7 +121,7 @@ static inline struct dag_task **find(dagi_shard *s, uint64_t h, const dag_class 
 {
     if (s->count == 0)
         return NULL;
-    for (struct dag_task **link = &s->buckets[h & s->mask]; *link; link = &(*link)->next) {
+    for (struct dag_task **link = bucket(s, h); *link; link = &(*link)->next) {
         if (matches(*link, cls, params))
             return link;
     }
@@ -121,13 +130,13 @@ static inline struct dag_task **find(dagi_shard *s, uint64_t h, const dag_class 
 
 static int insert(dag_taskpool *pool, dagi_shard *s, uint64_t h, struct dag_task *t)
 {
-    if (!s->buckets || s->count > s->mask) {
+    if (!s->buckets || s->count > s->mask / 2) {
         if (grow(s) != 0)
             return 1;
         if (s->count >= CROWDED / (uint64_t)dagi_pool(pool)->nshards)
             atomic_store_explicit(&dagi_pool(pool)->crowded, 1, memory_order_relaxed);
     }
-    struct dag_task **at = &s->buckets[h & s->mask];
+    struct dag_task **at = bucket(s, h);
     t->next = *at;
     *at = t;
     s->count++;
@@ -136,22 +145,11 @@ static int insert(dag_taskpool *pool, dagi_shard *s, uint64_t h, struct dag_task
 
 /* ---- arrivals --------------------------------------------------------------------------- */
 
-struct arrival {
-    struct dagi_worker *w;
-    dag_taskpool *pool;
-    dagi_class_info *info; /* of the target */
-    const dag_edge *edge;
-    const int32_t *params;
-    dag_value *value;
-    const dagi_source *source;
-    int64_t tasks; /* that it stands for */
-};
-
-/* A part of both kinds of arrival: where there is one task, that is known at compile time. */
+/* A part of each kind of arrival: where there is one task, that is known at compile time. */
 #define HOT static inline __attribute__((always_inline))
 
 /* The graph delivers what the target does not expect; the value is dropped. */
-static struct dag_task *refuse(const struct arrival *a, const char *problem)
+static struct dag_task *refuse(const dagi_deps_arrival *a, const char *problem)
 {
     char from[256], to[256];
     dagi_describe(from, sizeof from, a->source->cls, a->source->locals);
@@ -165,7 +163,7 @@ static struct dag_task *refuse(const struct arrival *a, const char *problem)
 }
 
 /* Enter the arrival in the task; nonzero when the flow has a value already. */
-HOT int enter(const struct arrival *a, struct dag_task *t)
+HOT int enter(const dagi_deps_arrival *a, struct dag_task *t)
 {
     unsigned f = a->edge->target_flow;
     if (f < a->edge->target->ndata) {
@@ -180,7 +178,7 @@ HOT int enter(const struct arrival *a, struct dag_task *t)
 }
 
 /* The task that was about to be made cannot be; `problem` NULL: that is reported. */
-static __attribute__((noinline)) struct dag_task *unmake(const struct arrival *a, struct dag_task *t,
+static __attribute__((noinline)) struct dag_task *unmake(const dagi_deps_arrival *a, struct dag_task *t,
                                                         const char *problem)
 {
     dagi_task_free(a->w, t, a->info->memory_class);
@@ -192,7 +190,7 @@ static __attribute__((noinline)) struct dag_task *unmake(const struct arrival *a
 
 /* First arrival as far as we know: makes the task that waits for all of them. NULL when that is
  * impossible, which is reported. Its locals are computed where they stay. */
-static struct dag_task *make(const struct arrival *a)
+static struct dag_task *make(const dagi_deps_arrival *a)
 {
     const dag_class *cls = a->edge->target;
     struct dag_task *t = dagi_task_begin(a->w, a->pool, a->info);
@@ -216,7 +214,7 @@ static struct dag_task *make(const struct arrival *a)
 }
 
 /* An instance that nobody has sent anything to yet is entered in the table. */
-static struct dag_task *insert_first(const struct arrival *a, dagi_shard *s, uint64_t h,
+static struct dag_task *insert_first(const dagi_deps_arrival *a, dagi_shard *s, uint64_t h,
                                      struct dag_task *t)
 {
     enter(a, t);
@@ -233,7 +231,7 @@ static struct dag_task *insert_first(const struct arrival *a, dagi_shard *s, uin
     return NULL;
 }
 
-HOT struct dag_task *arrive_at(const struct arrival *a, dagi_shard *s, struct dag_task **link)
+HOT struct dag_task *arrive_at(const dagi_deps_arrival *a, dagi_shard *s, struct dag_task **link)
 {
     struct dag_task *t = *link;
     if (a->tasks > 1 && t->pending < a->tasks)
@@ -251,7 +249,7 @@ HOT struct dag_task *arrive_at(const struct arrival *a, dagi_shard *s, struct da
 }
 
 /* With the shard locked. */
-HOT struct dag_task *arrive_locked(const struct arrival *a, dagi_shard *s, uint64_t h,
+HOT struct dag_task *arrive_locked(const dagi_deps_arrival *a, dagi_shard *s, uint64_t h,
                                       struct dag_task *fresh)
 {
     struct dag_task **link = find(s, h, a->edge->target, a->params);
@@ -283,7 +281,7 @@ static inline void take_hold(struct dagi_worker *w, dagi_shard *s)
     dagi_runner(w)->held = s;
 }
 
-HOT struct dag_task *arrive(const struct arrival *a)
+HOT struct dag_task *arrive(const dagi_deps_arrival *a, bool direct)
 {
     struct dagi_worker *w = a->w;
     dag_taskpool *pool = a->pool;
@@ -302,7 +300,7 @@ HOT struct dag_task *arrive(const struct arrival *a)
         }
     }
     uint64_t h = hash(a->edge->target, a->params);
-    if (dagi_tasks(w->ctx)->unlocked) /* there is one shard */
+    if (direct || dagi_tasks(w->ctx)->unlocked) /* there is one shard */
         return arrive_locked(a, dagi_pool(pool)->shards, h, fresh);
     dagi_shard *s = shard_of(pool, a->edge->target, a->params);
     take_hold(w, s);
@@ -313,18 +311,36 @@ struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, con
                                   const int32_t *params, dag_value *value,
                                   const dagi_source *source)
 {
-    struct arrival a = {
+    dagi_deps_arrival a = {
         w, pool, &dagi_pool(pool)->classes[edge->target->id], edge, params, value, source, 1};
-    return arrive(&a);
+    return arrive(&a, false);
 }
 
 struct dag_task *dagi_deps_arrive_all(struct dagi_worker *w, dag_taskpool *pool,
                                       const dag_edge *edge, const int32_t *params,
                                       const dagi_source *source, int64_t tasks)
 {
-    struct arrival a = {
+    dagi_deps_arrival a = {
         w, pool, &dagi_pool(pool)->classes[edge->target->id], edge, params, NULL, source, tasks};
-    return arrive(&a);
+    return arrive(&a, false);
+}
+
+/* A receiver that is refused gives the reference up again; the source still has its own. */
+void dagi_tell_named(dag_visit *v, const dag_edge *edge, const int32_t *params)
+{
+    dagi_direct *d = (dagi_direct *)(void *)v;
+    dag_value *value = NULL;
+    if (edge->source_flow < d->source.cls->ndata && edge->target_flow < edge->target->ndata)
+        value = d->values[edge->source_flow];
+    if (value)
+        dagi_value_join(value);
+    d->arrival.info = &dagi_pool(d->arrival.pool)->classes[edge->target->id];
+    d->arrival.edge = edge;
+    d->arrival.params = params;
+    d->arrival.value = value;
+    struct dag_task *t = arrive(&d->arrival, true);
+    if (t)
+        dagi_ready_enter(&d->ready, t);
 }
 
 /* Three passes, each of which waits for what the one before it has sent for: where the chains begin,
@@ -345,7 +361,7 @@ int dagi_deps_expect(struct dagi_worker *w, dag_taskpool *pool, int count,
         if (n > 0 && !dagi_tasks(w->ctx)->unlocked &&
             shard_of(pool, edges[n]->target, params[n]) != s)
             break;
-        chain[n] = &s->buckets[hash(edges[n]->target, params[n]) & s->mask];
+        chain[n] = bucket(s, hash(edges[n]->target, params[n]));
         __builtin_prefetch(chain[n]);
     }
     for (int i = 0; i < n; i++) {
@@ -361,7 +377,7 @@ struct dag_task *const *dagi_deps_chain(const dag_taskpool *pool, const dag_clas
     const dagi_shard *s = dagi_pool(pool)->shards;
     if (!s->buckets)
         return NULL;
-    struct dag_task *const *chain = &s->buckets[hash(cls, params) & s->mask];
+    struct dag_task *const *chain = bucket(s, hash(cls, params));
     __builtin_prefetch(chain);
     return chain;
 }
@@ -377,7 +393,7 @@ static const char *check_shard(const dag_taskpool *pool, const dagi_shard *s, ui
             const int32_t *params = dagi_task_locals(t);
             if (++count > s->count)
                 return "a shard has more tasks than it counts";
-            if ((hash(t->cls, params) & s->mask) != b || shard_of(pool, t->cls, params) != s)
+            if (bucket(s, hash(t->cls, params)) != &s->buckets[b] || shard_of(pool, t->cls, params) != s)
                 return "a task waits where nobody looks for it";
             for (struct dag_task *u = t->next; u; u = u->next) {
                 if (matches(u, t->cls, params))

@@ -112,7 +112,7 @@ struct dagi_runner {
     void *workspace;         /* dag_task_workspace() */
     size_t workspace_bytes;
     struct dag_task *overflow; /* ready tasks that the scheduler had no memory for */
-    int special;             /* 1: tasks are recorded, or there are devices */
+    int special, direct; /* 1: tasks are recorded, or there are devices; neither, and no other worker or rank or watcher */
     uint32_t joins;          /* bits of ctl_blind of classes that complete in their own way: DAGI_GIVEN,
                                 and all others if control may be held back */
     int64_t held_back;       /* tasks whose control is; struct dagi_control */
@@ -153,6 +153,7 @@ typedef struct dagi_class_info {
 typedef struct dagi_shard {
     _Alignas(64) _Atomic int lock;
     uint32_t mask;              /* buckets - 1 */
+    uint8_t shift;              /* 64 - log2 of the buckets: a hash shifted by it is the number of one */
     uint64_t count;             /* tasks in the buckets */
     struct dag_task **buckets;  /* chains linked by next; NULL while there are none */
 } dagi_shard;
