@@ -33,10 +33,12 @@ static elem_t LOCAL(reflector)(int n, elem_t *alpha, elem_t *x)
     return tau;
 }
 
-/* Column j of T from tau and from z = V^H v of the columns before it. */
+/* Column j of T from tau and from z = V^H v of the columns before it: T z by rows for the few columns of a leaf in real
+ * types, by columns where there are more. */
 static void LOCAL(column_of_T)(int j, elem_t tau, const elem_t *z, elem_t *T, int ldt)
 {
-    elem_t *restrict t = T + AT(0, j, ldt);
+    elem_t *t = T + AT(0, j, ldt);
+#if DAG_COMPLEX
     for (int i = 0; i < j; i++)
         t[i] = 0;
     for (int l = 0; l < j; l++) {
@@ -46,6 +48,14 @@ static void LOCAL(column_of_T)(int j, elem_t tau, const elem_t *z, elem_t *T, in
     }
     for (int i = 0; i < j; i++)
         t[i] = -MUL(tau, t[i]);
+#else
+    for (int i = 0; i < j; i++) {
+        elem_t sum = 0;
+        for (int l = i; l < j; l++)
+            sum += MUL(T[AT(i, l, ldt)], z[l]);
+        t[i] = -MUL(tau, sum);
+    }
+#endif
     t[j] = tau;
 }
 
