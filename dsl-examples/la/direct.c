@@ -35,15 +35,17 @@ static bool array_of(const dag_matrix *A, dagi_array *a)
 
 /* Multiplications up to which one core is best, or two that share columns: each reads all of the other operand, so
  * there are `columns` for each. Products of order 2000 take .85 (d) and .93 (z) of the time of tasks then, of order 1000
- * 1.0 and .94. Of more workers only one is woken as a rule, so tasks use them better; and parts of large products are the
- * library's, which is slower than tasks where it does not know the processor. */
+ * 1.0 and .94; on one core of order 1000 .82 (s), .90 (d), .93 (c) and .88 (z). Of more workers only one is woken as a
+ * rule, so tasks use them better; and parts of large products are the library's, which is slower than tasks where it
+ * does not know the processor. */
 static double most_work(dag_context *ctx, dag_precision prec, int64_t columns)
 {
     enum { COLUMNS = 256 };
-    if (dag_workers(ctx) == 1)
-        return alone;
-    if (columns > 0 && dag_direct_threads(ctx) == 2 && dag_kernels_better_core() == NULL)
+    int workers = dag_workers(ctx);
+    if (columns > 0 && (workers == 1 || dag_direct_threads(ctx) == 2) && dag_kernels_better_core() == NULL)
         return columns >= (int64_t)COLUMNS * 2 ? 64 * alone : alone;
+    if (workers == 1)
+        return alone;
     return dag_precision_is_complex(prec) ? shared / 4 : shared;
 }
 
@@ -200,7 +202,8 @@ bool dagi_direct_trsm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans 
     dagi_array a[2];
     double work = (double)A->n * (double)B->m * (double)B->n / 2;
     int64_t columns = side == DAG_LEFT ? B->n : B->m;
-    bool large = dag_precision_is_complex(B->prec); /* real solves of order 1000 in parts take 1.3 times as long as by tasks */
+    /* Real solves of order 1000 take 1.3 times as long in parts as by tasks, and complex ones on one thread 1.05 times. */
+    bool large = dag_precision_is_complex(B->prec) && dag_workers(ctx) > 1;
     if (alpha == 0 || !goes_directly(ctx, work, large ? columns : columns > 0, (dag_matrix *[]){A, B, NULL}, a))
         return false;
     solve s = {B->prec, side, uplo, trans, diag, alpha, a, (int)columns / UNIT};
