@@ -8,7 +8,6 @@
 #include "cpu/cpu.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -112,57 +111,6 @@ static void describe_variant(void)
              core != NULL ? ((const char *(*)(void))core)() : "");
 }
 
-/* ---- pages -------------------------------------------------------------------------------- */
-
-#ifdef MADV_POPULATE_READ
-/* Of a larger program most is not ours, and to read all of it may take long. */
-enum { MOST_CODE = 8 << 20 };
-
-/* Maps the code that lies with *at: in this library, or in the program that it is linked to. */
-static int map_code(struct dl_phdr_info *object, size_t size, void *at)
-{
-    const uintptr_t page = 4096, code = *(uintptr_t *)at;
-    (void)size;
-    for (int i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
-        uintptr_t from = (uintptr_t)object->dlpi_addr + part->p_vaddr, end = from + part->p_memsz;
-        if (part->p_type != PT_LOAD || code < from || code >= end)
-            continue;
-        from -= from % page;
-        if (end - from <= MOST_CODE)
-            (void)madvise((void *)from, end - from, MADV_POPULATE_READ); /* an old kernel refuses: so be it */
-        return 1;
-    }
-    return 0;
-}
-
-/* What kernels keep on the stack: copies of panels, and parts of Q. The kernel is asked, and nothing is written: a
- * small stack ends within that range, and what lies behind it is a guard page, or somebody else's. */
-static void map_stack(void)
-{
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)4095;
-    for (size_t size = 192 << 10; size >= 16 << 10; size /= 2) {
-        if (madvise((void *)(here - size), size, MADV_POPULATE_WRITE) == 0)
-            return;
-    }
-}
-
-/* The first call of a routine would meet pages of its code and of its stack one by one: it may be 30 for a matrix of
- * order 50, which then is computed in a tenth of the time. All at once they cost a fraction of that. */
-static void map_pages(void)
-{
-    void (*ours)(void) = map_pages; /* the address of an exported function may be in somebody else's table */
-    uintptr_t at;
-    memcpy(&at, &ours, sizeof at);
-    (void)dl_iterate_phdr(map_code, &at);
-    map_stack();
-}
-#else
-static void map_pages(void)
-{
-}
-#endif
-
 static void init_once(void)
 {
     init_ok = true;
@@ -193,8 +141,7 @@ bool dag_kernels_init(const char **how)
     static _Atomic bool asked;
     if (!atomic_load_explicit(&asked, memory_order_acquire)) {
         pthread_once(&once, init_once);
-        if (!dag_kernels_modelled()) /* thousands of ranks may be in this process, and none runs a kernel */
-            map_pages();
+        dag_kernels_warm();
         atomic_store_explicit(&asked, true, memory_order_release);
     }
     if (how != NULL)

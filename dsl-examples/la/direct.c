@@ -15,7 +15,7 @@
 static const double alone = 512.0 * 512 * 512, shared = 96.0 * 96 * 96;
 
 #define TABLE(p)                                                                                   \
-    {potrf_##p, potri_##p, getrf_##p, laswp_##p, gemm_##p, trsm_##p, geqrf_##p, unmqr_##p}
+    {potrf_##p, potri_##p, potri_tile_##p, getrf_##p, laswp_##p, gemm_##p, trsm_##p, geqrf_##p, unmqr_##p}
 const dagi_direct_table dagi_direct_of[4] = {
     [DAG_S] = TABLE(s), [DAG_D] = TABLE(d), [DAG_C] = TABLE(c), [DAG_Z] = TABLE(z)};
 
@@ -35,15 +35,17 @@ static bool array_of(const dag_matrix *A, dagi_array *a)
 
 /* Multiplications up to which one core is best, or two that share columns: each reads all of the other operand, so
  * there are `columns` for each. Products of order 2000 take .85 (d) and .93 (z) of the time of tasks then, of order 1000
- * 1.0 and .94. Of more workers only one is woken as a rule, so tasks use them better; and parts of large products are the
- * library's, which is slower than tasks where it does not know the processor. */
+ * 1.0 and .94; on one core of order 1000 .82 (s), .90 (d), .93 (c) and .88 (z). Of more workers only one is woken as a
+ * rule, so tasks use them better; and parts of large products are the library's, which is slower than tasks where it
+ * does not know the processor. */
 static double most_work(dag_context *ctx, dag_precision prec, int64_t columns)
 {
     enum { COLUMNS = 256 };
-    if (dag_workers(ctx) == 1)
-        return alone;
-    if (columns > 0 && dag_direct_threads(ctx) == 2 && dag_kernels_better_core() == NULL)
+    int workers = dag_workers(ctx);
+    if (columns > 0 && (workers == 1 || dag_direct_threads(ctx) == 2) && dag_kernels_better_core() == NULL)
         return columns >= (int64_t)COLUMNS * 2 ? 64 * alone : alone;
+    if (workers == 1)
+        return alone;
     return dag_precision_is_complex(prec) ? shared / 4 : shared;
 }
 
@@ -117,11 +119,13 @@ void dagi_direct_potrs(dag_precision prec, dag_uplo uplo, const dagi_array *A, c
     t->trsm(DAG_LEFT, uplo, lower ? DAG_CONJ_TRANS : DAG_NO_TRANS, DAG_NON_UNIT, 1, A, B);
 }
 
-/* ---- products, in parts ------------------------------------------------------------------- */
+/* ---- products and solves, in parts -------------------------------------------------------- */
 
-/* Columns, or rows, of C in a unit that threads share: of whole register blocks, and so many that a library's copies
- * of the other operand take little of the time. */
+/* Columns, or rows, of what is computed in a unit that threads share: of whole register blocks, and so many that a
+ * library's copies of the other operand take little of the time. */
 enum { UNIT = 24 };
+/* What dag_direct_parts() keeps apart: for a product the precision, for a solve this and the precision. */
+enum { SOLVES = 4 };
 
 typedef struct product {
     dag_precision prec;
@@ -170,13 +174,42 @@ bool dagi_direct_gemm(dag_context *ctx, dag_trans transa, dag_trans transb, dag_
     return true;
 }
 
+typedef struct solve {
+    dag_precision prec;
+    dag_side side;
+    dag_uplo uplo;
+    dag_trans trans;
+    dag_diag diag;
+    dag_dcomplex alpha;
+    const dagi_array *a; /* A, B */
+    int units;           /* of columns, on the right side of rows; the last one has what is left over */
+} solve;
+
+static void part_of_solve(void *arg, int first, int end)
+{
+    const solve *s = arg;
+    dagi_array B = s->a[1];
+    bool rows = s->side == DAG_RIGHT;
+    int length = rows ? B.m : B.n, from = first * UNIT, to = end == s->units ? length : end * UNIT;
+    B = rows ? dagi_array_part(s->prec, &B, from, 0, to - from, B.n)
+             : dagi_array_part(s->prec, &B, 0, from, B.m, to - from);
+    dagi_direct_of[s->prec].trsm(s->side, s->uplo, s->trans, s->diag, s->alpha, &s->a[0], &B);
+}
+
 bool dagi_direct_trsm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag,
                       dag_dcomplex alpha, dag_matrix *A, dag_matrix *B)
 {
     dagi_array a[2];
     double work = (double)A->n * (double)B->m * (double)B->n / 2;
-    if (alpha == 0 || !dagi_direct(ctx, work, (dag_matrix *[]){A, B, NULL}, a))
+    int64_t columns = side == DAG_LEFT ? B->n : B->m;
+    /* Real solves of order 1000 take 1.3 times as long in parts as by tasks, and complex ones on one thread 1.05 times. */
+    bool large = dag_precision_is_complex(B->prec) && dag_workers(ctx) > 1;
+    if (alpha == 0 || !goes_directly(ctx, work, large ? columns : columns > 0, (dag_matrix *[]){A, B, NULL}, a))
         return false;
-    dagi_direct_of[B->prec].trsm(side, uplo, trans, diag, alpha, &a[0], &a[1]);
+    solve s = {B->prec, side, uplo, trans, diag, alpha, a, (int)columns / UNIT};
+    if (s.units < 2)
+        dagi_direct_of[B->prec].trsm(side, uplo, trans, diag, alpha, &a[0], &a[1]);
+    else
+        dag_direct_parts(ctx, SOLVES + (int)B->prec, work, s.units, part_of_solve, &s);
     return true;
 }

@@ -26,6 +26,7 @@ double dagi_direct_solves(int triangles, const dag_matrix *A, const dag_matrix *
 typedef struct dagi_direct_table {
     int (*potrf)(dag_uplo uplo, const dagi_array *A);
     int (*potri)(dag_uplo uplo, const dagi_array *A); /* negative: no memory, and A is as it was */
+    int (*potri_tile)(dag_uplo uplo, const dagi_array *A); /* likewise, as the graph has it */
     int (*getrf)(const dagi_array *A, int64_t *ipiv);
     void (*laswp)(const dagi_array *A, int64_t k, const int64_t *ipiv, bool backward);
     void (*gemm)(dag_trans transa, dag_trans transb, dag_dcomplex alpha, const dagi_array *A,

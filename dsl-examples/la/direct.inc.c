@@ -26,6 +26,24 @@ static int LOCAL(potri)(dag_uplo uplo, const dagi_array *A)
     return info;
 }
 
+/* The inverse of the triangle, then its product with itself. */
+static int LOCAL(potri_tile)(dag_uplo uplo, const dagi_array *A)
+{
+    const elem_t *a = A->at;
+    for (int i = 0; i < A->n; i++)
+        if (a[(size_t)i * ((size_t)A->ld + 1)] == 0)
+            return i + 1;
+    elem_t *W = malloc((size_t)A->n * (size_t)A->n * sizeof *W);
+    if (W == NULL)
+        return -1;
+    FN(laset)(DAG_REGION_FULL, A->n, A->n, 0, 1, W, A->n);
+    FN(trsm)(DAG_LEFT, uplo, DAG_NO_TRANS, DAG_NON_UNIT, A->n, A->n, 1, A->at, A->ld, W, A->n);
+    FN(laset)(uplo == DAG_LOWER ? DAG_REGION_UPPER_STRICT : DAG_REGION_LOWER_STRICT, A->n, A->n, 0, 0, W, A->n);
+    FN(herk)(uplo, uplo == DAG_LOWER ? DAG_CONJ_TRANS : DAG_NO_TRANS, A->n, A->n, 1, W, A->n, 0, A->at, A->ld);
+    free(W);
+    return 0;
+}
+
 static int LOCAL(getrf)(const dagi_array *A, int64_t *ipiv)
 {
     return FN(getrf)(A->m, A->n, A->at, A->ld, 1, ipiv);

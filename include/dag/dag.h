@@ -224,7 +224,7 @@ int dag_direct(const dag_context *context);
  *  only one, or there are more workers than cores, or more ranks than one, or results are to be reproducible. */
 int dag_direct_threads(const dag_context *context);
 
-enum { DAG_WORK_KINDS = 4 };
+enum { DAG_WORK_KINDS = 8 };
 /** Does work on the calling thread, where dag_direct() allows that, and shares it with workers that have nothing to
  *  do. It is in `count` units: part(arg, first, end) does units first to end - 1, on this thread or another one,
  *  several at a time. Returns when all are done, and waits for nobody who has not begun. Units are shared where that

@@ -42,6 +42,13 @@ bool dag_kernels_init(const char **how);
 bool dag_kernels_reserve(int threads, char *why, size_t size);
 
 /**
+ * Calls kernels on small matrices, the first time, so that later first calls find pages, bound functions and the BLAS
+ * library's memory. It takes about a millisecond; where kernels are modelled it does nothing. dag_init() and
+ * dag_kernels_init() call it.
+ */
+void dag_kernels_warm(void);
+
+/**
  * Say what makes the kernels slow on this machine and how to change it, for instance a BLAS
  * library that does not know the processor and runs kernels made for an old one.
  * @return a static text, or NULL if nothing is known to be wrong. Never changes anything.

@@ -21,23 +21,41 @@ static elem_t LOCAL(reflector)(int n, elem_t *alpha, elem_t *x)
         return tau;
     }
     real_t beta = re < 0 ? (real_t)sqrt((double)all) : -(real_t)sqrt((double)all);
+#if DAG_COMPLEX /* C's quotient looks at what cannot be here, and is a call */
+    real_t square = (re - beta) * (re - beta) + im * im;
+    elem_t scale = DAG_ELEM((re - beta) / square, -im / square);
+#else
     elem_t scale = 1 / (*alpha - beta);
+#endif
     tau = DAG_ELEM((beta - re) / beta, -im / beta);
     CBLAS(scal)(n, SCALAR(scale), x, 1);
     *alpha = DAG_ELEM(beta, 0);
     return tau;
 }
 
-/* Column j of T from tau and from z = V^H v of the columns before it. */
+/* Column j of T from tau and from z = V^H v of the columns before it: T z by rows for the few columns of a leaf in real
+ * types, by columns where there are more. */
 static void LOCAL(column_of_T)(int j, elem_t tau, const elem_t *z, elem_t *T, int ldt)
 {
     elem_t *t = T + AT(0, j, ldt);
+#if DAG_COMPLEX
+    for (int i = 0; i < j; i++)
+        t[i] = 0;
+    for (int l = 0; l < j; l++) {
+        const elem_t *column = T + AT(0, l, ldt);
+        for (int i = 0; i <= l; i++)
+            t[i] += MUL(column[i], z[l]);
+    }
+    for (int i = 0; i < j; i++)
+        t[i] = -MUL(tau, t[i]);
+#else
     for (int i = 0; i < j; i++) {
         elem_t sum = 0;
         for (int l = i; l < j; l++)
             sum += MUL(T[AT(i, l, ldt)], z[l]);
         t[i] = -MUL(tau, sum);
     }
+#endif
     t[j] = tau;
 }
 

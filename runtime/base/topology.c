@@ -2,6 +2,7 @@
 #include "topology.h"
 
 #include "base.h"
+#include "even_cores.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -27,7 +28,7 @@ struct dagi_topology {
     int ncores, machine_cores;
     int first, count; /* the share: cores first ... first+count-1 */
 #if DAG_HAVE_HWLOC
-    hwloc_topology_t hwloc;
+    hwloc_topology_t hwloc; /* NULL: all cores are equally near, and there is one node */
 #endif
 };
 
@@ -75,13 +76,45 @@ static void read_inherited(dagi_cpuset *set)
         add(set, pu);
 }
 
+/* Where all cores are alike they are known without hwloc, which takes 3 ms the first time. Who sets one of its variables
+ * wants to hear what it says. */
+static bool find_even_cores(dagi_topology *t)
+{
+    static const char *const variables[] = {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT"};
+    dagi_cpuset *cores = NULL;
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        if (getenv(variables[i]))
+            return false;
+    }
+    t->ncores = t->machine_cores = dagi_even_cores("/sys/devices/system", &t->inherited, &cores);
+    t->cores = t->ncores > 0 ? calloc((size_t)t->ncores, sizeof *t->cores) : NULL;
+    for (int i = 0; t->cores && i < t->ncores; i++)
+        t->cores[i].pus = cores[i];
+    free(cores);
+    if (!t->cores)
+        t->ncores = t->machine_cores = 0;
+    return t->cores != NULL;
+}
+
 #if DAG_HAVE_HWLOC
+/* hwloc's own way to look runs on each processor in turn, and waits while that is busy; it is for systems that do not
+ * tell. */
+static unsigned long ways(void)
+{
+#if HWLOC_API_VERSION >= 0x00020500 /* 2.5 */
+    if (access("/sys/devices/system/cpu/cpu0/topology", R_OK) == 0)
+        return HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
+#endif
+    return 0;
+}
+
 /* Cores with a processor in the inherited set; processors count as cores where hwloc knows none. */
 static int find_cores(dagi_topology *t)
 {
     if (hwloc_topology_init(&t->hwloc) != 0)
         return -1;
     hwloc_topology_set_all_types_filter(t->hwloc, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+    hwloc_topology_set_flags(t->hwloc, ways());
     if (hwloc_topology_load(t->hwloc) != 0)
         return -1;
     hwloc_obj_type_t type = hwloc_get_nbobjs_by_type(t->hwloc, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE
@@ -111,7 +144,7 @@ static int find_cores(dagi_topology *t)
 /* The one node that an object is in; -1 = in several, or in all there are. */
 static int node_of(hwloc_topology_t topology, hwloc_obj_t object)
 {
-    if (!object || !object->nodeset || hwloc_bitmap_weight(object->nodeset) != 1 ||
+    if (!topology || !object || !object->nodeset || hwloc_bitmap_weight(object->nodeset) != 1 ||
         hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE) < 2)
         return -1;
     return hwloc_bitmap_first(object->nodeset);
@@ -127,7 +160,7 @@ void dagi_topology_bus_nodes(const dagi_topology *t, int count, const char *cons
     hwloc_topology_t topology;
     for (int i = 0; i < count; i++)
         node[i] = -1;
-    if (count == 0 || hwloc_get_nbobjs_by_type(t->hwloc, HWLOC_OBJ_NUMANODE) < 2 ||
+    if (count == 0 || !t->hwloc || hwloc_get_nbobjs_by_type(t->hwloc, HWLOC_OBJ_NUMANODE) < 2 ||
         hwloc_topology_init(&topology) != 0)
         return;
     hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
@@ -144,8 +177,8 @@ void dagi_topology_bus_nodes(const dagi_topology *t, int count, const char *cons
 /* How much two cores share: the depth of what contains both. */
 static int nearness(const dagi_topology *t, int a, int b)
 {
-    if (a == b)
-        return 1 << 20;
+    if (a == b || !t->hwloc)
+        return a == b ? 1 << 20 : 0;
     return hwloc_get_common_ancestor_obj(t->hwloc, t->cores[a].object, t->cores[b].object)->depth;
 }
 #else
@@ -191,7 +224,7 @@ dag_status dagi_topology_new(dagi_topology **out, char *why, size_t why_size)
     if (!t)
         return DAG_ERR_NOMEM;
     read_inherited(&t->inherited);
-    if (find_cores(t) != 0) {
+    if (!find_even_cores(t) && find_cores(t) != 0) {
         snprintf(why, why_size, "the processors of this machine cannot be read");
         dagi_topology_free(t);
         return DAG_ERR_UNSUPPORTED;

@@ -146,6 +146,8 @@ static bool place_workers(dag_context *ctx)
 /* Programs without kernels lack it. */
 extern bool dag_kernels_reserve(int threads, char *why, size_t size) __attribute__((weak));
 
+extern void dag_kernels_warm(void) __attribute__((weak));
+
 /* Less than this and libraries below us, or their threads, end without a word. The limit of a thread's
  * stack holds whenever it grows; those of new threads are as large as it was when the process began. */
 static dag_status prepare_stack(char *why, size_t size)
@@ -365,6 +367,8 @@ static dag_status build(dag_context *ctx, const dag_config *config, void *mpi_co
     settle_workers(ctx);
     if (status == DAG_SUCCESS)
         status = model_kernels(ctx, why, size);
+    if (status == DAG_SUCCESS && dag_kernels_warm)
+        dag_kernels_warm();
     if (status == DAG_SUCCESS)
         status = dagi_workers_start(ctx);
     if (status == DAG_ERR_NOMEM && !why[0])

@@ -23,6 +23,9 @@ enum { WAKING = 20000, LONGEST_WAKING = 10000000 };
 static const double guess = 0.05;
 /* Calls of which one is timed, where the way is known. */
 enum { TIMED = 8 };
+/* Nanoseconds from which the time alone is first told by the units of a call that was shared: a call to find it out
+ * would take twice as long. */
+enum { LONG = 1000000 };
 /* Doublings of what has to be missed before somebody is woken who came in vain so often. */
 enum { MOST_VAIN = 10 };
 
@@ -167,9 +170,9 @@ static bool calls(dag_context *ctx, struct dagi_offer *o, const struct dagi_habi
 
 /* ---- the application's thread ------------------------------------------------------------------ */
 
-/* Returns how many units others have done. */
+/* Returns how many units others have done. *own: nanoseconds that all would have taken as this thread's did. */
 static int share(struct dagi_offer *o, int count, int sharers, int late,
-                 void (*part)(void *arg, int first, int end), void *arg)
+                 void (*part)(void *arg, int first, int end), void *arg, double *own)
 {
     enum { PAUSES = 10000, MANY = 32 };
     int mine = 0, share = (count + sharers - 1) / sharers;
@@ -180,10 +183,12 @@ static int share(struct dagi_offer *o, int count, int sharers, int late,
     atomic_store_explicit(&o->least, share / 4, memory_order_relaxed);
     uint64_t word = word_of((units){u.end, count}, sharers, late || count >= MANY);
     atomic_store_explicit(&o->left, word, memory_order_release);
+    uint64_t from = dagi_now();
     for (; u.end > u.first; u = take(o, true)) {
         part(arg, u.first, u.end);
         mine += u.end - u.first;
     }
+    *own = (double)(dagi_now() - from) * count / mine; /* the first share is this thread's */
     for (int i = 0; atomic_load_explicit(&o->done, memory_order_acquire) != count - mine; i++) {
         if (i < PAUSES)
             dagi_pause();
@@ -204,13 +209,18 @@ static void run(dag_context *ctx, struct dagi_habit *h, double work, int count,
     if (late)
         others = 1;
     uint64_t from = timed ? dagi_now() : 0;
+    double own = 0;
     if (others > 0)
-        helped = share(o, count, others < MOST_SHARERS ? others + 1 : MOST_SHARERS, late, part, arg);
+        helped = share(o, count, others < MOST_SHARERS ? others + 1 : MOST_SHARERS, late, part, arg, &own);
     else
         part(arg, 0, count);
     if (timed)
         note(h, helped > 0, (double)(dagi_now() - from) / work);
     if (helped > 0) {
+        if (h->alone == 0 && own > LONG) {
+            h->alone = own / work;
+            h->left = h->span = 2 * FIRST_SPAN;
+        }
         o->vain = 0;
         if (!atomic_load_explicit(&o->expected, memory_order_relaxed))
             atomic_store_explicit(&o->expected, 1, memory_order_relaxed);

@@ -1,12 +1,12 @@
 /*
- * Work of the calling thread that idle workers share: dag_direct_parts(), and dag_gemm() through it.
+ * Work of the calling thread that idle workers share: dag_direct_parts(), and dag_gemm() and dag_trsm() through it.
  *
  *     shared_products [few]
  *
  * Each unit is done once, whatever threads do it, and what they wrote is there behind the call; a worker must have
  * taken part, but where more workers than cores are there or one alone, and then none may. Products of odd sizes, with
  * all transposes and scalars, are compared with plain loops, in units of the rounding error times the length of a sum;
- * the difference must be below 4. With beta = 0 the result was no number before.
+ * the difference must be below 4. With beta = 0 the result was no number before. Solves of all kinds are multiplied back.
  */
 #include "matrices.h"
 
@@ -194,6 +194,76 @@ static int check_products(dag_context *ctx, int cases, bool may_share)
     return failed || may_share != (units_away > 0);
 }
 
+/* ---- solves ----------------------------------------------------------------------------------- */
+
+/* A triangle that is far from singular, and numbers that nobody may read on its other side. */
+static whole drawn_triangle(dag_precision prec, int64_t n, bool lower, bool unit)
+{
+    whole A = drawn_whole(&state, prec, n, n);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++) {
+            if (i == j)
+                whole_put(A, i, j, unit ? __builtin_complex((double)NAN, 0.0) : 2 + whole_get(A, i, j));
+            else
+                whole_put(A, i, j, (i > j) == lower ? whole_get(A, i, j) / (double)n : __builtin_complex((double)NAN, 0.0));
+        }
+    return A;
+}
+
+static double one_solve(dag_context *ctx, dag_precision prec, dag_side side, int64_t m, int64_t n)
+{
+    static const dag_trans ways[] = {DAG_NO_TRANS, DAG_TRANS, DAG_CONJ_TRANS};
+    dag_trans trans = ways[draw(3)];
+    bool lower = draw(2), unit = draw(2), left = side == DAG_LEFT;
+    int64_t k = left ? m : n;
+    const dag_dcomplex alpha = draw(2) ? 1 : -0.5;
+    whole A = drawn_triangle(prec, k, lower, unit), B = drawn_whole(&state, prec, m, n), X = whole_new(prec, m, n);
+    memcpy(X.a, B.a, (size_t)(m * n) * dag_precision_size(prec));
+    dag_matrix *a = matrix_in(ctx, A), *x = matrix_in(ctx, X);
+    dag_status status = dag_trsm(ctx, side, lower ? DAG_LOWER : DAG_UPPER, trans, unit ? DAG_UNIT : DAG_NON_UNIT, alpha,
+                                 a, x);
+    whole T = whole_new(prec, k, k), P = whole_new(prec, m, n);
+    for (int64_t j = 0; j < k; j++)
+        for (int64_t i = 0; i < k; i++) {
+            bool there = i == j || (i > j) == lower;
+            whole_put(T, i, j, !there ? 0 : i == j && unit ? 1 : whole_get(A, i, j));
+        }
+    test_case back = {prec, left ? trans : DAG_NO_TRANS, left ? DAG_NO_TRANS : trans, m, n, k, 1, 0};
+    plain_product(&back, left ? T : X, left ? X : T, P);
+    double most = status == DAG_SUCCESS ? 0 : INFINITY;
+    double eps = prec == DAG_S || prec == DAG_C ? (double)FLT_EPSILON : DBL_EPSILON;
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < m; i++) {
+            dag_dcomplex off = whole_get(P, i, j) - alpha * whole_get(B, i, j);
+            double size = fabs(__builtin_creal(off)) + fabs(__builtin_cimag(off));
+            most = size < INFINITY ? fmax(most, size / eps / (double)(k + 1)) : INFINITY;
+        }
+    dag_matrix_free(a);
+    dag_matrix_free(x);
+    void *all[] = {A.a, B.a, X.a, T.a, P.a};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
+    return most;
+}
+
+static int check_solves(dag_context *ctx, int cases, bool may_share)
+{
+    static const int64_t lengths[] = {1, 23, 47, 48, 49, 73, 97, 131, 150, 151};
+    int failed = 0;
+    units_away = 0;
+    for (int i = 0; i < cases || (may_share && units_away == 0 && i < MOST_CALLS); i++) {
+        dag_side side = draw(2) ? DAG_LEFT : DAG_RIGHT;
+        int64_t m = lengths[draw(10)], n = lengths[draw(10)];
+        double off = one_solve(ctx, (dag_precision)(i % 4), side, m, n);
+        if (off < 4)
+            continue;
+        printf("solve, prec %d, side %d, %" PRId64 " x %" PRId64 ": off by %g\n", i % 4, (int)side, m, n, off);
+        failed = 1;
+    }
+    printf("%" PRId64 " units of solves by workers\n", (int64_t)units_away);
+    return failed || may_share != (units_away > 0);
+}
+
 /* What is more than waking costs goes without tasks where all workers take part in it, or there is one; where the
  * library does not know the processor, tasks have better kernels. */
 static int check_way(dag_context *ctx)
@@ -221,7 +291,7 @@ int main(int argc, char **argv)
     }
     bool may_share = dag_workers(ctx) > 1 && strstr(dag_summary(ctx), "shared with others") == NULL;
     int failed = check_units(ctx, full ? 3000 : 600, may_share) || check_products(ctx, full ? 400 : 60, may_share) ||
-                 check_way(ctx);
+                 check_solves(ctx, full ? 400 : 60, may_share) || check_way(ctx);
     dag_fini(ctx);
     printf("%s\n", failed ? "FAILED" : "ok");
     return failed;
