@@ -23,6 +23,8 @@
  * first-level cache that conflicts there and the pages of large leading dimensions are not hidden. Copies of
  * B pay from so many rows of A on, those of A from so many columns of B. */
 #define MICRO_COPY_BYTES (MICRO_COLS == 8 ? 0 : 192 << 10)
+/* Whether products fetch what the next task reads: with AVX-512 there is room for that beside what multiplies. */
+#define MICRO_FAR (MICRO_COLS == 8)
 #define MICRO_COPY_ROWS 60
 #define MICRO_COPY_COLS 24
 /* Largest order of a triangle that is not halved; with AVX-512, which does not copy it, none is. */
@@ -38,11 +40,13 @@ typedef struct MICRO(block) {
     MICRO(vector) v[MICRO_COLS][3];
 } MICRO(block);
 
-/* What to fetch while a block is computed: one line of each per index of the inner dimension. Nothing where
- * `a` is NULL. */
+/* What to fetch while a block is computed: one line of a and b per index of the inner dimension, nothing where `a` is
+ * NULL; and one of the next task, from `far` on, at every second index. */
 typedef struct MICRO(ahead) {
     const elem_t *a, *b;
     ptrdiff_t a_step, b_step;
+    const char *far;
+    ptrdiff_t far_step;
 } MICRO(ahead);
 
 #define INLINE static inline __attribute__((always_inline)) MICRO_TARGET
@@ -52,27 +56,51 @@ typedef struct MICRO(ahead) {
 #define EACH_COL(j) _Pragma("GCC unroll 8") for (int j = 0; j < MICRO_COLS; j++)
 #define EACH_VEC(i) _Pragma("GCC unroll 3") for (int i = 0; i < vecs; i++)
 
+/* One index of the inner dimension. */
+INLINE void MICRO(index)(int vecs, const elem_t *A, const elem_t *B, ptrdiff_t b_row, MICRO(block) *acc)
+{
+    MICRO(vector) a[3];
+    EACH_VEC(i)
+        a[i] = *(const MICRO(loose) *)(A + i * LANES);
+    EACH_COL(j) {
+        elem_t b = B[j * b_row];
+        EACH_VEC(i)
+            acc->v[j][i] += a[i] * b;
+    }
+}
+
+INLINE void MICRO(fetch_next)(MICRO(ahead) *next)
+{
+    __builtin_prefetch(next->a);
+    __builtin_prefetch(next->b);
+    next->a += next->a_step;
+    next->b += next->b_step;
+}
+
 /* acc += A B^T (b_row = 1, b_col = ldb) or A B (b_row = ldb, b_col = 1), where element (j, p) of
  * the right operand is B[j * b_row + p * b_col]. */
 INLINE void MICRO(product)(int vecs, bool fetch, ptrdiff_t k, const elem_t *A, ptrdiff_t lda,
                            const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next,
                            MICRO(block) *acc)
 {
-    for (ptrdiff_t p = 0; p < k; p++) {
-        MICRO(vector) a[3];
-        EACH_VEC(i)
-            a[i] = *(const MICRO(loose) *)(A + i * LANES);
-        if (fetch) {
-            __builtin_prefetch(next.a);
-            __builtin_prefetch(next.b);
-            next.a += next.a_step;
-            next.b += next.b_step;
+    ptrdiff_t p = 0;
+    if (next.far == NULL) /* nothing to fetch: what is near anyway */
+        next.far = (const char *)A;
+    for (; MICRO_FAR && p + DAGI_AHEAD_EVERY <= k; p += DAGI_AHEAD_EVERY) {
+        __builtin_prefetch(next.far, 0, 2);
+        next.far += next.far_step;
+        _Pragma("GCC unroll 2") for (int i = 0; i < DAGI_AHEAD_EVERY; i++) {
+            if (fetch)
+                MICRO(fetch_next)(&next);
+            MICRO(index)(vecs, A, B, b_row, acc);
+            A += lda;
+            B += b_col;
         }
-        EACH_COL(j) {
-            elem_t b = B[j * b_row];
-            EACH_VEC(i)
-                acc->v[j][i] += a[i] * b;
-        }
+    }
+    for (; p < k; p++) {
+        if (fetch)
+            MICRO(fetch_next)(&next);
+        MICRO(index)(vecs, A, B, b_row, acc);
         A += lda;
         B += b_col;
     }
@@ -124,7 +152,7 @@ static MICRO_TARGET void MICRO(multiply)(int vecs, ptrdiff_t k, elem_t alpha, co
                                          ptrdiff_t b_col, MICRO(ahead) next, elem_t *C,
                                          ptrdiff_t ldc)
 {
-    if (MICRO_COPY_BYTES > 0 && next.a == NULL) {
+    if (next.a == NULL) {
         if (vecs == 3)
             MICRO(block_near_3)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
         else if (vecs == 2)
@@ -255,6 +283,8 @@ typedef struct MICRO(job) {
     dag_region region; /* FULL, LOWER or UPPER */
     bool copies;       /* rows of A are packed even where they are contiguous */
     bool near;         /* all fits in a second-level cache: nothing is fetched ahead */
+    bool fetched;      /* A and B were fetched into that by the task before: no more of them is */
+    dagi_ahead *ahead; /* what to fetch for the next task, or NULL */
     int m, n, k;
     elem_t alpha;
     MICRO(operand) A, B;
@@ -302,6 +332,10 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
         if (!inside)
             memset(aside, 0, sizeof(aside));
         next.a = next_a == NULL ? NULL : next_a + j / MICRO_COLS % 3 * LANES;
+        next.far = NULL;
+        next.far_step = 0;
+        if (job->ahead != NULL)
+            next.far = dagi_ahead_take(job->ahead, job->k / DAGI_AHEAD_EVERY, &next.far_step);
         next.b = next.b_step != 0 ? B.at + MICRO_COLS * B.row : a;
         if (cols == MICRO_COLS && rows % LANES == 0 && !job->near)
             MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next, to, ldc);
@@ -354,6 +388,8 @@ APART void MICRO(slice)(const MICRO(job) *job)
             if (job->copies)
                 next.a = NULL;
         }
+        if (job->fetched)
+            next.a = NULL;
         MICRO(panel)(job, i, rows, a, step, next);
     }
 }
@@ -379,12 +415,26 @@ APART void MICRO(chunks)(MICRO(job) *job)
 }
 #endif
 
+/* Asks what comes next. */
+static void MICRO(look_ahead)(MICRO(job) *job)
+{
+    size_t m = (size_t)job->m, n = (size_t)job->n, k = (size_t)job->k;
+    if (!MICRO_FAR || m * n * k < DAGI_AHEAD_LEAST)
+        return;
+    double slots = (double)(m * n * k) / (MICRO_ROWS * MICRO_COLS * DAGI_AHEAD_EVERY);
+    if (job->region != DAG_REGION_FULL)
+        slots /= 2;
+    dagi_ahead_use use = {job->A.at, job->B.at, job->C, n * k * sizeof(elem_t), slots};
+    job->ahead = dagi_ahead_begin(&use, &job->fetched);
+}
+
 static MICRO_TARGET void MICRO(update)(MICRO(job) job)
 {
     int k = job.k, slices = (k + MICRO_DEPTH - 1) / MICRO_DEPTH;
     size_t m = (size_t)job.m, n = (size_t)job.n, d = (size_t)k;
     job.copies = MICRO_COPY_BYTES > 0 && job.n >= MICRO_COPY_COLS;
     job.near = (m * n + m * d + n * d) * sizeof(elem_t) <= MICRO_NEAR;
+    MICRO(look_ahead)(&job);
     for (int s = 0, first = 0; s < slices; s++) {
         int end = (int)((int64_t)k * (s + 1) / slices);
         job.k = end - first;
@@ -439,6 +489,7 @@ static const MICRO_TYPE MICRO(table) = {MICRO(gemm),       MICRO(syrk),  MICRO(t
 #undef MICRO_ROWS
 #undef MICRO_DEPTH
 #undef MICRO_NEAR
+#undef MICRO_FAR
 #undef MICRO_SOLVE_LEAF
 #undef MICRO_GROUP
 #undef MICRO_NARROW

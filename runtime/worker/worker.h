@@ -74,6 +74,7 @@ struct dagi_thread {
 
     /* -- owner */
     struct dag_task *next;    /* the task to run next, kept for its warm data */
+    int64_t looked;           /* 1 + tasks completed when its kernel was last told what comes next; 0 = never */
     int leaves;               /* 1: sched->leaves() has told it to leave even its own tasks */
     uint64_t last_progress;   /* dagi_ticks() of the last look at messages */
     uint64_t idle_since;      /* dagi_now() when the last task or message was seen; 0 = busy */
@@ -230,6 +231,11 @@ int dagi_ready_many(const dag_context *ctx);
 void dagi_work(struct dagi_worker *w);
 /* The application thread leaves the library: it keeps no task and is idle. */
 void dagi_leave(struct dagi_worker *w);
+
+/* ---- ahead.c ---------------------------------------------------------------------------- */
+
+/* From now on kernels are told what their worker's next task reads. */
+void dagi_ahead_open(void);
 
 /* ---- seat.c ----------------------------------------------------------------------------- */
 
