@@ -17,6 +17,11 @@ void dag_kernels_ahead(dag_ahead_ask *ask)
     atomic_store_explicit(&asked, ask, memory_order_release);
 }
 
+static size_t room(void)
+{
+    return atomic_load_explicit(&cache, memory_order_relaxed) / 8 * 7;
+}
+
 static bool is_near(const dagi_ahead *s, const void *at)
 {
     for (int i = 0; i < s->known; i++) {
@@ -31,7 +36,6 @@ static bool is_near(const dagi_ahead *s, const void *at)
 static void plan(dagi_ahead *s, const dagi_ahead_use *use, const dag_ahead_block *block, int count)
 {
     const void *own[] = {use->A, use->B, use->C};
-    size_t room = atomic_load_explicit(&cache, memory_order_relaxed) / 8 * 7;
     size_t taken = use->again;
     s->known = 0;
     s->next = s->count = 0;
@@ -39,7 +43,7 @@ static void plan(dagi_ahead *s, const dagi_ahead_use *use, const dag_ahead_block
         s->near[s->known++] = own[i];
     for (int i = 0; i < count; i++) {
         taken += block[i].bytes;
-        if (taken > room)
+        if (taken > room())
             break;
         if (is_near(s, block[i].at))
             continue;
@@ -66,7 +70,7 @@ dagi_ahead *dagi_ahead_begin(const dagi_ahead_use *use, bool *near)
         return NULL;
     dag_ahead_block block[DAG_AHEAD_BLOCKS];
     int count = ask(block);
-    *near = is_near(&mine, use->A) && is_near(&mine, use->B);
+    *near = use->read <= room() && is_near(&mine, use->A) && is_near(&mine, use->B);
     if (count >= 0)
         plan(&mine, use, block, count);
     pace(&mine, use->slots);

@@ -34,7 +34,8 @@ typedef struct dagi_ahead {
 /* Operands of a product, and how often it may ask for a line. */
 typedef struct dagi_ahead_use {
     const void *A, *B, *C;
-    size_t again; /* bytes that it reads again and again */
+    size_t read;  /* bytes of A and B */
+    size_t again; /* of B, which it reads again and again */
     double slots;
 } dagi_ahead_use;
 

@@ -24,7 +24,11 @@
  * B pay from so many rows of A on, those of A from so many columns of B. */
 #define MICRO_COPY_BYTES (MICRO_COLS == 8 ? 0 : 192 << 10)
 /* Whether products fetch what the next task reads: with AVX-512 there is room for that beside what multiplies. */
-#define MICRO_FAR (MICRO_COLS == 8)
+#if MICRO_COLS == 8
+#define MICRO_FAR 1
+#else
+#define MICRO_FAR 0
+#endif
 #define MICRO_COPY_ROWS 60
 #define MICRO_COPY_COLS 24
 /* Largest order of a triangle that is not halved; with AVX-512, which does not copy it, none is. */
@@ -56,54 +60,52 @@ typedef struct MICRO(ahead) {
 #define EACH_COL(j) _Pragma("GCC unroll 8") for (int j = 0; j < MICRO_COLS; j++)
 #define EACH_VEC(i) _Pragma("GCC unroll 3") for (int i = 0; i < vecs; i++)
 
-/* One index of the inner dimension. */
-INLINE void MICRO(index)(int vecs, const elem_t *A, const elem_t *B, ptrdiff_t b_row, MICRO(block) *acc)
-{
-    MICRO(vector) a[3];
-    EACH_VEC(i)
-        a[i] = *(const MICRO(loose) *)(A + i * LANES);
-    EACH_COL(j) {
-        elem_t b = B[j * b_row];
-        EACH_VEC(i)
-            acc->v[j][i] += a[i] * b;
-    }
-}
-
-INLINE void MICRO(fetch_next)(MICRO(ahead) *next)
-{
-    __builtin_prefetch(next->a);
-    __builtin_prefetch(next->b);
-    next->a += next->a_step;
-    next->b += next->b_step;
-}
-
 /* acc += A B^T (b_row = 1, b_col = ldb) or A B (b_row = ldb, b_col = 1), where element (j, p) of
  * the right operand is B[j * b_row + p * b_col]. */
 INLINE void MICRO(product)(int vecs, bool fetch, ptrdiff_t k, const elem_t *A, ptrdiff_t lda,
                            const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next,
                            MICRO(block) *acc)
 {
-    ptrdiff_t p = 0;
-    if (next.far == NULL) /* nothing to fetch: what is near anyway */
-        next.far = (const char *)A;
-    for (; MICRO_FAR && p + DAGI_AHEAD_EVERY <= k; p += DAGI_AHEAD_EVERY) {
-        __builtin_prefetch(next.far, 0, 2);
-        next.far += next.far_step;
-        _Pragma("GCC unroll 2") for (int i = 0; i < DAGI_AHEAD_EVERY; i++) {
-            if (fetch)
-                MICRO(fetch_next)(&next);
-            MICRO(index)(vecs, A, B, b_row, acc);
-            A += lda;
-            B += b_col;
+    for (ptrdiff_t p = 0; p < k; p++) {
+        MICRO(vector) a[3];
+        EACH_VEC(i)
+            a[i] = *(const MICRO(loose) *)(A + i * LANES);
+        if (fetch) {
+            __builtin_prefetch(next.a);
+            __builtin_prefetch(next.b);
+            next.a += next.a_step;
+            next.b += next.b_step;
         }
-    }
-    for (; p < k; p++) {
-        if (fetch)
-            MICRO(fetch_next)(&next);
-        MICRO(index)(vecs, A, B, b_row, acc);
+        EACH_COL(j) {
+            elem_t b = B[j * b_row];
+            EACH_VEC(i)
+                acc->v[j][i] += a[i] * b;
+        }
         A += lda;
         B += b_col;
     }
+}
+
+/* The same, two indices at a time, of whose first lines of the next task are fetched. */
+INLINE void MICRO(product_far)(int vecs, bool fetch, ptrdiff_t k, const elem_t *A, ptrdiff_t lda,
+                               const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next,
+                               MICRO(block) *acc)
+{
+    ptrdiff_t p = 0;
+    for (; p + DAGI_AHEAD_EVERY <= k; p += DAGI_AHEAD_EVERY) {
+        __builtin_prefetch(next.far, 0, 2);
+        next.far += next.far_step;
+        MICRO(product)(vecs, fetch, 1, A, lda, B, b_row, b_col, next, acc);
+        next.a += next.a_step;
+        next.b += next.b_step;
+        MICRO(product)(vecs, fetch, 1, A + lda, lda, B + b_col, b_row, b_col, next, acc);
+        next.a += next.a_step;
+        next.b += next.b_step;
+        A += 2 * lda;
+        B += 2 * b_col;
+    }
+    if (p < k)
+        MICRO(product)(vecs, fetch, 1, A, lda, B, b_row, b_col, next, acc);
 }
 
 INLINE void MICRO(clear)(int vecs, MICRO(block) *acc)
@@ -127,44 +129,48 @@ INLINE void MICRO(add)(int vecs, elem_t alpha, const MICRO(block) *acc, elem_t *
             *(MICRO(loose) *)(C + i * LANES + j * ldc) += alpha * acc->v[j][i];
 }
 
-/* One whole block of a product. Kept apart per number of vectors, so that each is a plain loop. */
-#define MICRO_BLOCK(name, vecs, fetch)                                                             \
-    APART void MICRO(block_##name)(                                                                \
+/* One whole block of a product. Kept apart per number of vectors and by what is fetched, so that each is a plain loop. */
+typedef void MICRO(whole_block)(ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda, const elem_t *B,
+                                ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next, elem_t *C, ptrdiff_t ldc);
+#define MICRO_BLOCK(name, kind, vecs, fetch)                                                       \
+    APART void MICRO(block_##name##_##vecs)(                                                       \
         ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda, const elem_t *B,                \
         ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next, elem_t *C, ptrdiff_t ldc)             \
     {                                                                                              \
         MICRO(block) acc;                                                                          \
         MICRO(fetch_target)(vecs, C, ldc);                                                         \
         MICRO(clear)(vecs, &acc);                                                                  \
-        MICRO(product)(vecs, fetch, k, A, lda, B, b_row, b_col, next, &acc);                       \
+        MICRO(kind)(vecs, fetch, k, A, lda, B, b_row, b_col, next, &acc);                          \
         MICRO(add)(vecs, alpha, &acc, C, ldc);                                                     \
     }
-MICRO_BLOCK(1, 1, true)
-MICRO_BLOCK(2, 2, true)
-MICRO_BLOCK(3, 3, true)
-MICRO_BLOCK(near_1, 1, false)
-MICRO_BLOCK(near_2, 2, false)
-MICRO_BLOCK(near_3, 3, false)
+#define MICRO_BLOCKS(name, kind, fetch)                                                            \
+    MICRO_BLOCK(name, kind, 1, fetch) MICRO_BLOCK(name, kind, 2, fetch) MICRO_BLOCK(name, kind, 3, fetch)
+#define BLOCKS(name) {MICRO(block_##name##_1), MICRO(block_##name##_2), MICRO(block_##name##_3)}
+MICRO_BLOCKS(none, product, false)
+MICRO_BLOCKS(here, product, true)
+#if MICRO_FAR
+MICRO_BLOCKS(far, product_far, false)
+MICRO_BLOCKS(both, product_far, true)
+#endif
+
+/* By what is fetched: 1 of A and B, 2 of the next task; and vectors, less one. */
+static MICRO(whole_block) *const MICRO(blocks)[][3] = {
+    BLOCKS(none), BLOCKS(here),
+#if MICRO_FAR
+    BLOCKS(far), BLOCKS(both),
+#endif
+};
 #undef MICRO_BLOCK
+#undef MICRO_BLOCKS
+#undef BLOCKS
 
 static MICRO_TARGET void MICRO(multiply)(int vecs, ptrdiff_t k, elem_t alpha, const elem_t *A,
                                          ptrdiff_t lda, const elem_t *B, ptrdiff_t b_row,
                                          ptrdiff_t b_col, MICRO(ahead) next, elem_t *C,
                                          ptrdiff_t ldc)
 {
-    if (next.a == NULL) {
-        if (vecs == 3)
-            MICRO(block_near_3)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
-        else if (vecs == 2)
-            MICRO(block_near_2)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
-        else
-            MICRO(block_near_1)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
-    } else if (vecs == 3)
-        MICRO(block_3)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
-    else if (vecs == 2)
-        MICRO(block_2)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
-    else
-        MICRO(block_1)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
+    int fetched = (next.a != NULL) + 2 * (next.far != NULL);
+    MICRO(blocks)[fetched][vecs - 1](k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
 }
 
 /* ---- edges ------------------------------------------------------------------------------- */
@@ -424,7 +430,7 @@ static void MICRO(look_ahead)(MICRO(job) *job)
     double slots = (double)(m * n * k) / (MICRO_ROWS * MICRO_COLS * DAGI_AHEAD_EVERY);
     if (job->region != DAG_REGION_FULL)
         slots /= 2;
-    dagi_ahead_use use = {job->A.at, job->B.at, job->C, n * k * sizeof(elem_t), slots};
+    dagi_ahead_use use = {job->A.at, job->B.at, job->C, (m + n) * k * sizeof(elem_t), n * k * sizeof(elem_t), slots};
     job->ahead = dagi_ahead_begin(&use, &job->fetched);
 }
 
