@@ -7,19 +7,36 @@
 #include <unistd.h>
 
 static _Atomic(dag_ahead_ask *) asked;
-static _Atomic size_t cache; /* bytes of the second level; 0 = not known */
+static _Atomic size_t cache; /* bytes of the second level; 0 = nobody has looked */
 static _Thread_local dagi_ahead mine;
+/* What dag_kernels_next() has said. */
+static _Thread_local struct {
+    int count; /* + 1; 0 = nothing */
+    dag_ahead_block block[DAG_AHEAD_BLOCKS];
+} told;
 
 void dag_kernels_ahead(dag_ahead_ask *ask)
 {
-    long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    atomic_store_explicit(&cache, bytes > 0 ? (size_t)bytes : 0, memory_order_relaxed);
     atomic_store_explicit(&asked, ask, memory_order_release);
 }
 
+void dag_kernels_next(const dag_ahead_block *block, int count)
+{
+    told.count = 1 + (count < DAG_AHEAD_BLOCKS ? count : DAG_AHEAD_BLOCKS);
+    for (int i = 0; i < told.count - 1; i++)
+        told.block[i] = block[i];
+}
+
+/* Bytes of the second-level cache for what is fetched and what is read again meanwhile. */
 static size_t room(void)
 {
-    return atomic_load_explicit(&cache, memory_order_relaxed) / 8 * 7;
+    size_t bytes = atomic_load_explicit(&cache, memory_order_relaxed);
+    if (bytes == 0) {
+        long found = sysconf(_SC_LEVEL2_CACHE_SIZE);
+        bytes = found > 0 ? (size_t)found : 1; /* not known: nothing fits */
+        atomic_store_explicit(&cache, bytes, memory_order_relaxed);
+    }
+    return bytes / 8 * 7;
 }
 
 static bool is_near(const dagi_ahead *s, const void *at)
@@ -66,10 +83,11 @@ dagi_ahead *dagi_ahead_begin(const dagi_ahead_use *use, bool *near)
 {
     dag_ahead_ask *ask = atomic_load_explicit(&asked, memory_order_acquire);
     *near = false;
-    if (ask == NULL)
+    if (ask == NULL && told.count == 0)
         return NULL;
-    dag_ahead_block block[DAG_AHEAD_BLOCKS];
-    int count = ask(block);
+    dag_ahead_block asked_for[DAG_AHEAD_BLOCKS], *block = told.count > 0 ? told.block : asked_for;
+    int count = told.count > 0 ? told.count - 1 : ask(block);
+    told.count = 0;
     *near = use->read <= room() && is_near(&mine, use->A) && is_near(&mine, use->B);
     if (count >= 0)
         plan(&mine, use, block, count);

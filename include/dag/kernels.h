@@ -169,6 +169,9 @@ typedef int dag_ahead_ask(dag_ahead_block block[DAG_AHEAD_BLOCKS]);
  */
 void dag_kernels_ahead(dag_ahead_ask *ask);
 
+/** The next large product of the calling thread is told this instead; for who calls kernels outside of tasks. */
+void dag_kernels_next(const dag_ahead_block *block, int count);
+
 /** Elements of workspace that geqrt_stack takes for n columns in blocks of `block` rows. */
 static inline size_t dag_qr_stack_work(int n, int block)
 {
