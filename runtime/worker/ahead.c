@@ -13,6 +13,12 @@
 /* Of the kernel library, which a program need not have. */
 extern void dag_kernels_ahead(dag_ahead_ask *ask) __attribute__((weak));
 
+/* When the thread was asked last: by which worker's task. */
+static _Thread_local struct {
+    const struct dagi_worker *worker;
+    int64_t completed; /* tasks before it */
+} last;
+
 struct found {
     dag_ahead_block *block;
     int count;
@@ -43,9 +49,10 @@ static int ask(dag_ahead_block block[DAG_AHEAD_BLOCKS])
     if (!w || dagi_tasks(w->ctx)->device || !dagi_crew(w->ctx)->sched->peek)
         return 0;
     int64_t completed = atomic_load_explicit(&dagi_runner(w)->done.completed, memory_order_relaxed);
-    if (dagi_thread(w)->looked == completed + 1)
+    if (last.worker == w && last.completed == completed)
         return -1;
-    dagi_thread(w)->looked = completed + 1;
+    last.worker = w;
+    last.completed = completed;
     struct found found = {block, 0};
     dagi_crew(w->ctx)->sched->peek(w, collect, &found);
     return found.count;

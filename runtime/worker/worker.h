@@ -74,7 +74,6 @@ struct dagi_thread {
 
     /* -- owner */
     struct dag_task *next;    /* the task to run next, kept for its warm data */
-    int64_t looked;           /* 1 + tasks completed when its kernel was last told what comes next; 0 = never */
     int leaves;               /* 1: sched->leaves() has told it to leave even its own tasks */
     uint64_t last_progress;   /* dagi_ticks() of the last look at messages */
     uint64_t idle_since;      /* dagi_now() when the last task or message was seen; 0 = busy */
