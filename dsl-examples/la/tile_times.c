@@ -99,6 +99,14 @@ static void cut(pool *p, int order, int value)
     set_diagonal[p->prec](p->fixed, order, value);
 }
 
+/* The next call is known, as it is to a worker. */
+static void tell_next(const pool *p)
+{
+    const char *written = p->tiles + (size_t)((p->next + 1) % p->half) * p->tile;
+    const dag_ahead_block next[] = {{written + (size_t)p->half * p->tile, p->tile}, {written, p->tile}};
+    dag_kernels_next(next, 2);
+}
+
 /* Nanoseconds of a call, the mean of some; of the processor, which others may take meanwhile. */
 static double series(pool *p, int kernel)
 {
@@ -106,10 +114,12 @@ static double series(pool *p, int kernel)
     int calls = 0;
     do {
         char *written = p->tiles + (size_t)p->next * p->tile;
+        tell_next(p);
         call[p->prec](kernel, p->order, written + (size_t)p->half * p->tile, p->fixed, written);
         p->next = (p->next + 1) % p->half;
         calls++;
     } while ((end = seconds(CLOCK_THREAD_CPUTIME_ID)) - start < least_series);
+    dag_kernels_next(NULL, 0);
     return 1e9 * (end - start) / calls;
 }
 

@@ -154,6 +154,31 @@ int64_t dag_kernels_pivot(int64_t i, int64_t end);
 /** Columns of a panel within a block of geqrt_stack, the inner block of LAPACK's geqrt. */
 enum { DAG_QR_INNER = 32 };
 
+/** Memory that a kernel to come reads: `bytes` from `at` on. It is fetched, and never read. */
+typedef struct dag_ahead_block {
+    const void *at;
+    size_t bytes;
+} dag_ahead_block;
+
+/** The most blocks that are fetched ahead of one task. */
+enum { DAG_AHEAD_BLOCKS = 4 };
+
+/**
+ * Tells a kernel what the next task of the calling thread will read, in `block`, what matters most first.
+ * @return the number of blocks; -1: it has been told for the task that runs.
+ */
+typedef int dag_ahead_ask(dag_ahead_block block[DAG_AHEAD_BLOCKS]);
+
+/**
+ * From now on large products on cores ask what comes next, and fetch it into the second-level cache while they
+ * multiply, as far as it fits there with what they read themselves. NULL: nothing is fetched. The runtime does so;
+ * at any time, from any thread.
+ */
+void dag_kernels_ahead(dag_ahead_ask *ask);
+
+/** The next large product of the calling thread is told this instead; for who calls kernels outside of tasks. */
+void dag_kernels_next(const dag_ahead_block *block, int count);
+
 /** Elements of workspace that geqrt_stack takes for n columns in blocks of `block` rows. */
 static inline size_t dag_qr_stack_work(int n, int block)
 {

@@ -1,6 +1,7 @@
 /* Instances of micro.inc.c, and the choice among them. */
 #include "cpu/micro.h"
 
+#include "ahead.h"
 #include "cpu/cpu.h"
 
 #include <stddef.h>

@@ -4,7 +4,8 @@
  * A library packs its operands at every call, which costs a tile kernel 5 to 15 % on warm data and
  * up to a third on cold. With AVX-512 nothing is packed here: in C - A B^T and C - A B the kernel needs,
  * for each index of the inner dimension, consecutive elements of a column of A and single elements of
- * B, and both are there as they are. What comes next is prefetched while this is multiplied.
+ * B, and both are there as they are. What comes next is prefetched while this is multiplied, also what the next
+ * task reads (ahead.h).
  * Only where A is transposed, panels of it are copied, by transposing squares in registers; where B
  * is narrow, columns of both are multiplied as they are, and the lanes added up at the end.
  * With AVX2 a block has a quarter of the elements, and needs twice the bytes from the first-level cache per

@@ -26,6 +26,12 @@
 /* Rows of B ahead in C - A B^T: panels of A pass through the first-level cache, B comes from the second one again for each,
  * and strides above 2 KiB are not foreseen there. 0: B is copied. */
 #define MICRO_AHEAD (MICRO_COLS == 8 ? 24 : 0)
+/* Whether products fetch what the next task reads: with AVX-512 there is room for that beside what multiplies. */
+#if MICRO_COLS == 8
+#define MICRO_FAR 1
+#else
+#define MICRO_FAR 0
+#endif
 #define MICRO_COPY_ROWS 60
 #define MICRO_COPY_COLS 24
 /* Largest order of a triangle that is not halved; with AVX-512, which does not copy it, none is. */
@@ -41,11 +47,13 @@ typedef struct MICRO(block) {
     MICRO(vector) v[MICRO_COLS][3];
 } MICRO(block);
 
-/* What to fetch while a block is computed: one line of each per index of the inner dimension. Nothing where
- * `a` is NULL. */
+/* What to fetch while a block is computed: one line of a and b per index of the inner dimension, nothing where `a` is
+ * NULL; and one of the next task, from `far` on, at every second index. */
 typedef struct MICRO(ahead) {
     const elem_t *a, *b;
     ptrdiff_t a_step, b_step;
+    const char *far;
+    ptrdiff_t far_step;
 } MICRO(ahead);
 
 #define INLINE static inline __attribute__((always_inline)) MICRO_TARGET
@@ -55,92 +63,7 @@ typedef struct MICRO(ahead) {
 #define EACH_COL(j) _Pragma("GCC unroll 8") for (int j = 0; j < MICRO_COLS; j++)
 #define EACH_VEC(i) _Pragma("GCC unroll 3") for (int i = 0; i < vecs; i++)
 
-/* acc += A B^T (b_row = 1, b_col = ldb) or A B (b_row = ldb, b_col = 1), where element (j, p) of
- * the right operand is B[j * b_row + p * b_col]. */
-INLINE void MICRO(product)(int vecs, bool fetch, ptrdiff_t k, const elem_t *A, ptrdiff_t lda,
-                           const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next,
-                           MICRO(block) *acc)
-{
-    for (ptrdiff_t p = 0; p < k; p++) {
-        MICRO(vector) a[3];
-        EACH_VEC(i)
-            a[i] = *(const MICRO(loose) *)(A + i * LANES);
-        if (fetch) {
-            __builtin_prefetch(next.a);
-            __builtin_prefetch(next.b);
-            next.a += next.a_step;
-            next.b += next.b_step;
-        }
-        EACH_COL(j) {
-            elem_t b = B[j * b_row];
-            EACH_VEC(i)
-                acc->v[j][i] += a[i] * b;
-        }
-        A += lda;
-        B += b_col;
-    }
-}
-
-INLINE void MICRO(clear)(int vecs, MICRO(block) *acc)
-{
-    EACH_COL(j)
-        EACH_VEC(i)
-            acc->v[j][i] = (MICRO(vector)){0};
-}
-
-INLINE void MICRO(fetch_target)(int vecs, const elem_t *C, ptrdiff_t ldc)
-{
-    EACH_COL(j)
-        EACH_VEC(i)
-            __builtin_prefetch(C + i * LANES + j * ldc, 1);
-}
-
-INLINE void MICRO(add)(int vecs, elem_t alpha, const MICRO(block) *acc, elem_t *C, ptrdiff_t ldc)
-{
-    EACH_COL(j)
-        EACH_VEC(i)
-            *(MICRO(loose) *)(C + i * LANES + j * ldc) += alpha * acc->v[j][i];
-}
-
-/* One whole block of a product. Kept apart per number of vectors, so that each is a plain loop. */
-#define MICRO_BLOCK(name, vecs, fetch)                                                             \
-    APART void MICRO(block_##name)(                                                                \
-        ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda, const elem_t *B,                \
-        ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next, elem_t *C, ptrdiff_t ldc)             \
-    {                                                                                              \
-        MICRO(block) acc;                                                                          \
-        MICRO(fetch_target)(vecs, C, ldc);                                                         \
-        MICRO(clear)(vecs, &acc);                                                                  \
-        MICRO(product)(vecs, fetch, k, A, lda, B, b_row, b_col, next, &acc);                       \
-        MICRO(add)(vecs, alpha, &acc, C, ldc);                                                     \
-    }
-MICRO_BLOCK(1, 1, true)
-MICRO_BLOCK(2, 2, true)
-MICRO_BLOCK(3, 3, true)
-MICRO_BLOCK(near_1, 1, false)
-MICRO_BLOCK(near_2, 2, false)
-MICRO_BLOCK(near_3, 3, false)
-#undef MICRO_BLOCK
-
-static MICRO_TARGET void MICRO(multiply)(int vecs, ptrdiff_t k, elem_t alpha, const elem_t *A,
-                                         ptrdiff_t lda, const elem_t *B, ptrdiff_t b_row,
-                                         ptrdiff_t b_col, MICRO(ahead) next, elem_t *C,
-                                         ptrdiff_t ldc)
-{
-    if (MICRO_COPY_BYTES > 0 && next.a == NULL) {
-        if (vecs == 3)
-            MICRO(block_near_3)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
-        else if (vecs == 2)
-            MICRO(block_near_2)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
-        else
-            MICRO(block_near_1)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
-    } else if (vecs == 3)
-        MICRO(block_3)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
-    else if (vecs == 2)
-        MICRO(block_2)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
-    else
-        MICRO(block_1)(k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
-}
+#include "cpu/micro_block.inc.c"
 
 /* ---- edges ------------------------------------------------------------------------------- */
 
@@ -258,6 +181,8 @@ typedef struct MICRO(job) {
     dag_region region; /* FULL, LOWER or UPPER */
     bool copies;       /* rows of A are packed even where they are contiguous */
     bool near;         /* all fits in a second-level cache: nothing is fetched ahead */
+    bool fetched;      /* A and B were fetched into that by the task before: no more of them is */
+    dagi_ahead *ahead; /* what to fetch for the next task, or NULL */
     int m, n, k;
     elem_t alpha;
     MICRO(operand) A, B;
@@ -305,9 +230,14 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
         if (!inside)
             memset(aside, 0, sizeof(aside));
         next.a = next_a == NULL ? NULL : next_a + j / MICRO_COLS % 3 * LANES;
-        next.b = next.b_step == 0                    ? a
-               : i > 0 && MICRO_AHEAD > 0 ? B.at + MICRO_AHEAD * B.col
-                                          : B.at + MICRO_COLS * B.row; /* of the first panel: it may be far */
+        next.far = NULL;
+        next.far_step = 0;
+        if (job->ahead != NULL)
+            next.far = dagi_ahead_take(job->ahead, job->k / DAGI_AHEAD_EVERY, &next.far_step);
+        /* In the first panel B may be far, and the next columns are fetched. */
+        next.b = next.b_step == 0                                                    ? a
+               : MICRO_AHEAD > 0 && job->B.row == 1 && (i > 0 || job->fetched) ? B.at + MICRO_AHEAD * B.col
+                                                                                     : B.at + MICRO_COLS * B.row;
         if (cols == MICRO_COLS && rows % LANES == 0 && !job->near)
             MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next, to, ldc);
         else
@@ -346,8 +276,8 @@ APART void MICRO(slice)(const MICRO(job) *job)
         rows = MICRO(height)(job->m - i, job->A.row == 1);
         if (!MICRO(meets)(job, i, rows))
             continue;
-        bool next_b = i == 0 || (MICRO_AHEAD > 0 && job->B.row == 1);
-        MICRO(ahead) next = {.a = a, .b_step = next_b && job->copy == NULL ? job->B.col : 0};
+        bool rows_of_B = MICRO_AHEAD > 0 && job->B.row == 1;
+        MICRO(ahead) next = {.a = a, .b_step = (i == 0 || rows_of_B) && job->copy == NULL ? job->B.col : 0};
         if (i + rows < job->m && job->A.row == 1) {
             next.a = a + rows;
             next.a_step = step;
@@ -360,6 +290,8 @@ APART void MICRO(slice)(const MICRO(job) *job)
             if (job->copies)
                 next.a = NULL;
         }
+        if (job->fetched && !rows_of_B)
+            next.a = NULL;
         MICRO(panel)(job, i, rows, a, step, next);
     }
 }
@@ -385,12 +317,26 @@ APART void MICRO(chunks)(MICRO(job) *job)
 }
 #endif
 
+/* Asks what comes next. */
+static void MICRO(look_ahead)(MICRO(job) *job)
+{
+    size_t m = (size_t)job->m, n = (size_t)job->n, k = (size_t)job->k;
+    if (!MICRO_FAR || m * n * k < DAGI_AHEAD_LEAST)
+        return;
+    double slots = (double)(m * n * k) / (MICRO_ROWS * MICRO_COLS * DAGI_AHEAD_EVERY);
+    if (job->region != DAG_REGION_FULL)
+        slots /= 2;
+    dagi_ahead_use use = {job->A.at, job->B.at, job->C, (m + n) * k * sizeof(elem_t), n * k * sizeof(elem_t), slots};
+    job->ahead = dagi_ahead_begin(&use, &job->fetched);
+}
+
 static MICRO_TARGET void MICRO(update)(MICRO(job) job)
 {
     int k = job.k, slices = (k + MICRO_DEPTH - 1) / MICRO_DEPTH;
     size_t m = (size_t)job.m, n = (size_t)job.n, d = (size_t)k;
     job.copies = MICRO_COPY_BYTES > 0 && job.n >= MICRO_COPY_COLS;
     job.near = (m * n + m * d + n * d) * sizeof(elem_t) <= MICRO_NEAR;
+    MICRO(look_ahead)(&job);
     for (int s = 0, first = 0; s < slices; s++) {
         int end = (int)((int64_t)k * (s + 1) / slices);
         job.k = end - first;
@@ -445,6 +391,7 @@ static const MICRO_TYPE MICRO(table) = {MICRO(gemm),       MICRO(syrk),  MICRO(t
 #undef MICRO_ROWS
 #undef MICRO_DEPTH
 #undef MICRO_NEAR
+#undef MICRO_FAR
 #undef MICRO_SOLVE_LEAF
 #undef MICRO_GROUP
 #undef MICRO_NARROW

@@ -82,6 +82,7 @@ static dag_status make_workers(dag_context *ctx, bool bind)
         dagi_crew(ctx)->sched = &dagi_sched_serial;
     if (!dagi_crew(ctx)->sched)
         return DAG_ERR_INTERNAL;
+    dagi_ahead_open();
     dag_status status = dagi_crew(ctx)->sched->init(ctx);
     if (status != DAG_SUCCESS)
         dagi_crew(ctx)->sched = NULL;

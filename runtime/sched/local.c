@@ -136,6 +136,19 @@ static struct dag_task *local_pop(struct dagi_worker *w)
     return task;
 }
 
+/* A task in the queue has all its inputs, and only who takes it out changes it. */
+static void local_peek(struct dagi_worker *w, dagi_sched_look *look, void *arg)
+{
+    struct local *mine = dagi_runner(w)->queue;
+    if (atomic_load_explicit(&mine->queue.count, memory_order_relaxed) == 0)
+        return;
+    lock(w->ctx, &mine->queue);
+    const struct dag_task *task = dagi_queue_first(&mine->queue);
+    if (task)
+        look(task, arg);
+    unlock(w->ctx, &mine->queue);
+}
+
 /* Half of the tasks of `q`, within bounds: the first is returned, the others are on *more. */
 static struct dag_task *take_some(dagi_queue *q, struct dag_task **more)
 {
@@ -347,6 +360,7 @@ const dagi_sched_ops dagi_sched_local = {
     .fini = local_fini,
     .push = local_push,
     .pop = local_pop,
+    .peek = local_peek,
     .steal = local_steal,
     .leaves = local_leaves,
     .above = local_above,

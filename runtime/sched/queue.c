@@ -126,6 +126,13 @@ struct dag_task *dagi_queue_pop(dagi_queue *q)
     return task;
 }
 
+struct dag_task *dagi_queue_first(const dagi_queue *q)
+{
+    if (heap_is_next(q))
+        return q->heap.entry[0].what;
+    return q->old != q->young ? q->ring[(q->young - 1) & q->mask] : NULL;
+}
+
 struct dag_task *dagi_queue_take(dagi_queue *q)
 {
     struct dag_task *task = NULL;

@@ -42,6 +42,8 @@ int dagi_queue_init(dagi_queue *q); /* nonzero = out of memory */
 void dagi_queue_fini(dagi_queue *q);
 int dagi_queue_push(dagi_queue *q, struct dag_task *task); /* nonzero = out of memory */
 struct dag_task *dagi_queue_pop(dagi_queue *q);
+/* What that would take; NULL = nothing. */
+struct dag_task *dagi_queue_first(const dagi_queue *q);
 /* Takes for a thief: the first of the heap when that is next, else the oldest of the ring. */
 struct dag_task *dagi_queue_take(dagi_queue *q);
 /* Verify the invariants; the text of the first violation, or NULL. */

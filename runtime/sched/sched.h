@@ -10,6 +10,9 @@
 
 enum { DAGI_SCHED_TURN = 32 };
 
+/* Looks at a task that another thread cannot take meanwhile, and keeps nothing of it. */
+typedef void dagi_sched_look(const struct dag_task *t, void *arg);
+
 typedef struct dagi_sched_ops {
     const char *name;
     /* Set up and clear away `queue` of all workers of the context; no other thread runs. */
@@ -20,6 +23,9 @@ typedef struct dagi_sched_ops {
     int (*push)(struct dagi_worker *w, struct dag_task **list);
     /* A task for w among its own; NULL = none. On the thread of w. */
     struct dag_task *(*pop)(struct dagi_worker *w);
+    /* Shows `look` what pop() would return, if anything; it stays where it is. NULL: none is ever shown. On the
+     * thread of w. */
+    void (*peek)(struct dagi_worker *w, dagi_sched_look *look, void *arg);
     /* A task for w among those of others; NULL = none found, though there may be some: a lock that
      * is held is passed by, and *away tells whether tasks were left alone on purpose, for some
      * microseconds. On the thread of w. */

@@ -231,6 +231,11 @@ void dagi_work(struct dagi_worker *w);
 /* The application thread leaves the library: it keeps no task and is idle. */
 void dagi_leave(struct dagi_worker *w);
 
+/* ---- ahead.c ---------------------------------------------------------------------------- */
+
+/* From now on kernels are told what their worker's next task reads. */
+void dagi_ahead_open(void);
+
 /* ---- seat.c ----------------------------------------------------------------------------- */
 
 /*

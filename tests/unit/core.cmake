@@ -18,6 +18,11 @@ if(TARGET dag)
         if(TARGET test_thief)
             dag_add_jdf(test_thief thief_pairs.jdf)
         endif()
+        dag_add_unit_test(test_ahead SOURCES test_ahead.c LIBS dag LABELS sanitize TIMEOUT 120
+            INCLUDES "${CMAKE_CURRENT_SOURCE_DIR}")
+        if(TARGET test_ahead)
+            dag_add_jdf(test_ahead ahead_pairs.jdf)
+        endif()
         add_subdirectory("${PROJECT_SOURCE_DIR}/tools/bench/tasks"
             "${PROJECT_BINARY_DIR}/tools/bench/tasks")
         dag_add_script_test(bench_tasks COMMAND bench_tasks --tasks 1000 --runs 1 --threads 1,2
