@@ -141,7 +141,8 @@ bool dag_kernels_init(const char **how)
     static _Atomic bool asked;
     if (!atomic_load_explicit(&asked, memory_order_acquire)) {
         pthread_once(&once, init_once);
-        dag_kernels_warm();
+        if (!dag_kernels_modelled()) /* thousands of ranks may be in this process, and none runs a kernel */
+            dagi_map_pages();
         atomic_store_explicit(&asked, true, memory_order_release);
     }
     if (how != NULL)

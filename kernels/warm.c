@@ -49,16 +49,16 @@ static void map_stack(void)
 
 /* The first call of a routine would meet pages of its code and of its stack one by one: it may be 30 for a matrix of
  * order 50, which then is computed in a tenth of the time. All at once they cost a fraction of that. */
-static void map_pages(void)
+void dagi_map_pages(void)
 {
-    void (*ours)(void) = map_pages; /* the address of an exported function may be in somebody else's table */
+    void (*ours)(void) = map_stack; /* the address of an exported function may be in somebody else's table */
     uintptr_t at;
     memcpy(&at, &ours, sizeof at);
     (void)dl_iterate_phdr(map_code, &at);
     map_stack();
 }
 #else
-static void map_pages(void)
+void dagi_map_pages(void)
 {
 }
 #endif
@@ -74,7 +74,7 @@ enum { ORDER = 40, ARRAYS = 5 };
 
 static void warm_once(void)
 {
-    map_pages();
+    dagi_map_pages();
     void *room = malloc(sizeof(dag_dcomplex[ARRAYS][ORDER * ORDER]));
     if (room == NULL)
         return;

@@ -43,8 +43,8 @@ bool dag_kernels_reserve(int threads, char *why, size_t size);
 
 /**
  * Calls kernels on small matrices, the first time, so that later first calls find pages, bound functions and the BLAS
- * library's memory. It takes about a millisecond; where kernels are modelled it does nothing. dag_init() and
- * dag_kernels_init() call it.
+ * library's memory. It takes about a millisecond; where kernels are modelled it does nothing. dag_init() calls it, when
+ * it has seen to the limit of the stack.
  */
 void dag_kernels_warm(void);
 

@@ -39,6 +39,9 @@ static_assert((int)DAG_UNIT == (int)CblasUnit && (int)DAG_NON_UNIT == (int)Cblas
 #define MICRO_FITS(m, n, k) \
     ((m) <= MICRO_MAX && (n) <= MICRO_MAX && (k) <= MICRO_MAX && MICRO_NOW != NULL)
 
+/* Maps the pages of this library's code, and some of the stack. */
+void dagi_map_pages(void);
+
 /* Offset of element (i, j): in size_t, because a tile may have more than 2^31 elements. */
 #define AT(i, j, ld) ((size_t)(i) + (size_t)(j) * (size_t)(ld))
 
