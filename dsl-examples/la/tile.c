@@ -147,6 +147,23 @@ dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile
     return status;
 }
 
+/* LU of order 4000 on two threads makes 133 GFlop/s in columns of 240 or 264 on Emerald Rapids, and 127 in those of 144 that
+ * suit tiles there. */
+dag_status dag_la_slab(dag_context *ctx, dag_precision prec, int64_t n, dag_tile_choice *choice)
+{
+    enum { WIDE = 240, STEP = 24, EACH = 8 };
+    double workers = dag_workers(ctx);
+    dag_status status = dag_la_tile(ctx, prec, n, choice);
+    if (status == DAG_SUCCESS && !dag_reproducible(ctx))
+        status = dag_allreduce(ctx, DAG_SUM, &workers, 1);
+    if (status != DAG_SUCCESS || dag_reproducible(ctx))
+        return status;
+    int64_t wide = n / (int64_t)(EACH * workers) / STEP * STEP;
+    wide = wide < WIDE ? wide : WIDE;
+    choice->nb = choice->nb > wide ? choice->nb : wide;
+    return status;
+}
+
 dag_status dag_la_nb(dag_context *ctx, int64_t n, int64_t *nb)
 {
     dag_tile_choice choice;

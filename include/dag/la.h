@@ -55,6 +55,12 @@ typedef struct dag_tile_choice {
  */
 dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile_choice *choice);
 
+/**
+ * dag_la_tile() for LU and QR of a matrix of order n on slabs. Block columns are updated by products of tall matrices, which
+ * no cache holds: up to 240 columns pay, while each worker has eight of them. choice->seconds are those of dag_la_tile().
+ */
+dag_status dag_la_slab(dag_context *ctx, dag_precision prec, int64_t n, dag_tile_choice *choice);
+
 /** dag_la_tile() for double precision, the tile size alone. */
 dag_status dag_la_nb(dag_context *ctx, int64_t n, int64_t *nb);
 

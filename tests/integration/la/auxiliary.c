@@ -491,6 +491,21 @@ static void test_refusals(void)
         dag_matrix_free(all[k]);
 }
 
+/* Block columns of slabs are as wide as tiles, or wider while each worker has eight of them. */
+static void test_slabs(void)
+{
+    dag_tile_choice tile, slab;
+    double workers = dag_workers(ctx);
+    CHECK(dag_allreduce(ctx, DAG_SUM, &workers, 1) == DAG_SUCCESS, "workers");
+    for (int64_t n = 0; n <= 8192; n = n * 2 + 1) {
+        CHECK(dag_la_tile(ctx, DAG_D, n, &tile) == DAG_SUCCESS && dag_la_slab(ctx, DAG_D, n, &slab) == DAG_SUCCESS, "n %" PRId64, n);
+        CHECK(slab.nb == tile.nb || (slab.nb > tile.nb && slab.nb <= 240 && (double)(slab.nb * 8) * workers <= (double)n),
+              "n %" PRId64 ": %" PRId64 ", tiles of %" PRId64, n, slab.nb, tile.nb);
+    }
+    CHECK(dag_la_tile(ctx, DAG_S, 100000, &tile) == DAG_SUCCESS && dag_la_slab(ctx, DAG_S, 100000, &slab) == DAG_SUCCESS &&
+              slab.nb >= 240 && slab.nb >= tile.nb, "the widest: %" PRId64, slab.nb);
+}
+
 /* Several pools at once, and pools in a row that name common matrices. */
 static void test_pools(void)
 {
@@ -536,6 +551,7 @@ int main(void)
     test_orthogonal();
     test_spectrum();
     test_refusals();
+    test_slabs();
     test_pools();
     if (dag_rank(ctx) == 0)
         printf("la_auxiliary: %d ranks, %s\n", dag_size(ctx),
