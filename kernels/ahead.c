@@ -27,16 +27,25 @@ void dag_kernels_next(const dag_ahead_block *block, int count)
         told.block[i] = block[i];
 }
 
-/* Bytes of the second-level cache for what is fetched and what is read again meanwhile. */
-static size_t room(void)
+size_t dagi_second_cache(void)
 {
     size_t bytes = atomic_load_explicit(&cache, memory_order_relaxed);
     if (bytes == 0) {
+#ifdef _SC_LEVEL2_CACHE_SIZE
         long found = sysconf(_SC_LEVEL2_CACHE_SIZE);
-        bytes = found > 0 ? (size_t)found : 1; /* not known: nothing fits */
+#else
+        long found = 0;
+#endif
+        bytes = found > 0 ? (size_t)found : 1;
         atomic_store_explicit(&cache, bytes, memory_order_relaxed);
     }
-    return bytes / 8 * 7;
+    return bytes;
+}
+
+/* Bytes of it for what is fetched and what is read again meanwhile. */
+static size_t room(void)
+{
+    return dagi_second_cache() / 8 * 7;
 }
 
 static bool is_near(const dagi_ahead *s, const void *at)
@@ -56,6 +65,8 @@ static void plan(dagi_ahead *s, const dagi_ahead_use *use, const dag_ahead_block
     size_t taken = use->again;
     s->known = 0;
     s->next = s->count = 0;
+    if (count == 0)
+        return; /* nobody knows when the next product comes, and what is near then */
     for (int i = 0; i < 3; i++)
         s->near[s->known++] = own[i];
     for (int i = 0; i < count; i++) {

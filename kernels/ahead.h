@@ -39,6 +39,9 @@ typedef struct dagi_ahead_use {
     double slots;
 } dagi_ahead_use;
 
+/* Bytes of the second-level cache; 1: not known, and nothing fits. */
+size_t dagi_second_cache(void);
+
 /* NULL: nobody says what comes next. *near: A and B were fetched before. */
 dagi_ahead *dagi_ahead_begin(const dagi_ahead_use *use, bool *near);
 

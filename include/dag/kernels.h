@@ -43,8 +43,9 @@ bool dag_kernels_reserve(int threads, char *why, size_t size);
 
 /**
  * Calls kernels on small matrices, the first time, so that later first calls find pages, bound functions and the BLAS
- * library's memory. It takes about a millisecond; where kernels are modelled it does nothing. dag_init() calls it, when
- * it has seen to the limit of the stack.
+ * library's memory, on the calling thread. It takes about a millisecond, after dag_kernels_init(), which it calls; where kernels
+ * are modelled it does nothing. dag_init() calls it, when it has seen to the limit of the stack; a thread of the program that
+ * calls that needs 256 KiB of its own.
  */
 void dag_kernels_warm(void);
 

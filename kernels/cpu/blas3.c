@@ -1,6 +1,5 @@
+#include "ahead.h"
 #include "cpu/cpu.h"
-
-#include <unistd.h>
 
 /* Columns that complex products take one by one, and elements of A up to which they do. */
 enum { FEW_COLUMNS = 4, FEW_ELEMENTS = MICRO_MAX * MICRO_MAX };
@@ -18,13 +17,8 @@ enum { BROAD = 64 };
 static bool flows_past(size_t bytes)
 {
     enum { LEAST = 2 << 20 };
-    static _Atomic long cache; /* 0: not asked yet */
-    long holds = cache;
-    if (holds == 0) {
-        holds = sysconf(_SC_LEVEL2_CACHE_SIZE);
-        cache = holds = holds > 0 ? holds : -1;
-    }
-    return holds >= LEAST && bytes > (size_t)holds / 4 * 5;
+    size_t holds = dagi_second_cache();
+    return holds >= LEAST && bytes > holds / 4 * 5;
 }
 #endif
 

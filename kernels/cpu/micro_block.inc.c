@@ -35,14 +35,15 @@ INLINE void MICRO(product_far)(int vecs, bool fetch, ptrdiff_t k, const elem_t *
     for (; p + DAGI_AHEAD_EVERY <= k; p += DAGI_AHEAD_EVERY) {
         __builtin_prefetch(next.far, 0, 2);
         next.far += next.far_step;
-        MICRO(product)(vecs, fetch, 1, A, lda, B, b_row, b_col, next, acc);
-        next.a += next.a_step;
-        next.b += next.b_step;
-        MICRO(product)(vecs, fetch, 1, A + lda, lda, B + b_col, b_row, b_col, next, acc);
-        next.a += next.a_step;
-        next.b += next.b_step;
-        A += 2 * lda;
-        B += 2 * b_col;
+        _Pragma("GCC unroll 2") for (int i = 0; i < DAGI_AHEAD_EVERY; i++) {
+            MICRO(product)(vecs, fetch, 1, A + i * lda, lda, B + i * b_col, b_row, b_col, next, acc);
+            if (fetch) {
+                next.a += next.a_step;
+                next.b += next.b_step;
+            }
+        }
+        A += DAGI_AHEAD_EVERY * lda;
+        B += DAGI_AHEAD_EVERY * b_col;
     }
     if (p < k)
         MICRO(product)(vecs, fetch, 1, A, lda, B, b_row, b_col, next, acc);

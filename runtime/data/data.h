@@ -10,6 +10,8 @@
 
 #include "../base/base.h"
 
+#include <assert.h>
+
 struct dagi_residence;
 
 enum dagi_value_flags {
@@ -69,13 +71,16 @@ static inline dagi_value *dagi_value_of(dag_value *v)
 static inline void dagi_value_join(dag_value *value)
 {
     dagi_value *v = dagi_value_of(value);
-    atomic_store_explicit(&v->refs, atomic_load_explicit(&v->refs, memory_order_relaxed) + 1, memory_order_relaxed);
+    int32_t refs = atomic_load_explicit(&v->refs, memory_order_relaxed);
+    assert(refs >= 1);
+    atomic_store_explicit(&v->refs, refs + 1, memory_order_relaxed);
 }
 /* One less there, unless it is the last, who has to release it: false. */
 static inline bool dagi_value_leave(dag_value *value)
 {
     dagi_value *v = dagi_value_of(value);
     int32_t refs = atomic_load_explicit(&v->refs, memory_order_relaxed);
+    assert(refs >= 1);
     if (refs == 1)
         return false;
     atomic_store_explicit(&v->refs, refs - 1, memory_order_relaxed);

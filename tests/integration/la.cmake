@@ -111,7 +111,7 @@ dag_add_mpi_test(products_chaos NP 4 THREADS 2 COMMAND products ENVIRONMENT DAG_
 # Products without tasks, that workers share.
 add_executable(shared_products la/shared_products.c)
 target_link_libraries(shared_products PRIVATE dag_la m)
-target_link_options(shared_products PRIVATE -Wl,--wrap=dag_direct_parts)
+target_link_options(shared_products PRIVATE -Wl,--wrap=dag_direct_parts,--wrap=dagi_direct_trsm)
 dag_add_mpi_test(shared_products NP 1 THREADS 2 COMMAND shared_products few LABELS sanitize)
 dag_add_mpi_test(shared_products_one NP 1 THREADS 1 COMMAND shared_products few)
 dag_add_mpi_test(shared_products_crowded NP 1 THREADS 3 COMMAND shared_products few)

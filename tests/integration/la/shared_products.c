@@ -98,6 +98,17 @@ void __wrap_dag_direct_parts(dag_context *ctx, int kind, double work, int count,
     __real_dag_direct_parts(ctx, kind, work, count, part == mark ? part : watched, arg);
 }
 
+static bool solved_directly; /* the last solve */
+bool __real_dagi_direct_trsm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag,
+                             dag_dcomplex alpha, dag_matrix *A, dag_matrix *B);
+bool __wrap_dagi_direct_trsm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag,
+                             dag_dcomplex alpha, dag_matrix *A, dag_matrix *B);
+bool __wrap_dagi_direct_trsm(dag_context *ctx, dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag,
+                             dag_dcomplex alpha, dag_matrix *A, dag_matrix *B)
+{
+    return solved_directly = __real_dagi_direct_trsm(ctx, side, uplo, trans, diag, alpha, A, B);
+}
+
 static uint64_t state = 11;
 
 static uint64_t draw(uint64_t values)
@@ -274,6 +285,12 @@ static int check_way(dag_context *ctx)
     bool failed = one_product(ctx, &t) >= 4, wanted = workers == 1 || (threads == 2 && dag_kernels_better_core() == NULL);
     if ((calls_in_parts > before) != wanted || (threads != 1 && threads != workers)) {
         printf("%d workers, %d share: a product of order 200 went %s\n", workers, threads, wanted ? "by tasks" : "without");
+        failed = true;
+    }
+    /* Of few columns there is nothing to share. */
+    failed |= one_solve(ctx, DAG_D, DAG_LEFT, 600, 40) >= 4 || one_solve(ctx, DAG_Z, DAG_RIGHT, 40, 600) >= 4;
+    if (solved_directly != (workers == 1)) {
+        printf("%d workers: a solve of order 600 with 40 rows went %s\n", workers, solved_directly ? "without tasks" : "by them");
         failed = true;
     }
     return failed;
