@@ -296,6 +296,8 @@ static int check_way(dag_context *ctx)
     return failed;
 }
 
+extern int openblas_get_num_threads(void) __attribute__((weak));
+
 int main(int argc, char **argv)
 {
     int full = argc < 2 || strcmp(argv[1], "few") != 0;
@@ -304,6 +306,11 @@ int main(int argc, char **argv)
     caller = pthread_self();
     if (dag_init(&ctx, NULL, why, sizeof why) != DAG_SUCCESS) {
         printf("%s\n", why);
+        return 1;
+    }
+    /* dag_init() calls kernels: the library's threads are not to take part. */
+    if (openblas_get_num_threads != NULL && openblas_get_num_threads() != 1) {
+        printf("the BLAS library has %d threads\n", openblas_get_num_threads());
         return 1;
     }
     bool may_share = dag_workers(ctx) > 1 && strstr(dag_summary(ctx), "shared with others") == NULL;
