@@ -99,7 +99,7 @@ static dag_status complete(dag_context *ctx, hpl_input *in)
     dag_status status = DAG_SUCCESS;
     if (in->nb.value[0] == 0) {
         dag_tile_choice choice = {.nb = 1};
-        status = driver_collective(ctx, dag_la_tile(ctx, DAG_D, n, &choice));
+        status = driver_collective(ctx, dag_la_slab(ctx, DAG_D, n, &choice));
         in->nb = (hpl_list){1, {choice.nb}};
     }
     bool depths = in->depth.count == 1 && in->depth.value[0] == HPL_AUTO;
