@@ -185,10 +185,13 @@ def settings(options):
 
 def times(options, where):
     """What was learned is kept, found again, and never in the way."""
-    path = where + "/times"
-    program(options, "sound", DAG_PERF_MODEL=path).ends(0).silent("warning")
-    with open(path) as file:
-        first = file.read()
+    path, first = where + "/times", ""
+    for _ in range(50): # times that a busy machine makes doubtful are not learned
+        program(options, "sound", DAG_PERF_MODEL=path).ends(0).silent("warning")
+        with open(path) as file:
+            first = file.read()
+        if "\tWork\t" in first:
+            break
     check = program(options, "sound", DAG_PERF_MODEL=path).ends(0).silent("warning")
     check.expect("\tWork\t" in first, "no times of Work in\n" + first)
     with open(path) as file:
