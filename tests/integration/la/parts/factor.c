@@ -366,7 +366,8 @@ static void mixed(trial *t, dag_uplo uplo)
     whole x = copy_of(b), f = copy_of(a);
     lapack(t, info,
            LAPACKE_zgesv(LAPACK_COL_MAJOR, (int)n, (int)nrhs, f.a, ld(f), ipiv, x.a, ld(x)));
-    if (n > 4 && nrhs > 0 && iter < 0) /* the goal of a few unknowns may be below rounding */
+    /* The goal is sqrt(n) roundings, a residual has up to n + 1: with few unknowns it may be out of reach. */
+    if (nrhs > 0 && iter < 0 && (n > 8 || iter != DAG_MIXED_DIVERGED))
         wrong(t, "iter", iter);
     whole unused = close_part(&A);
     close_read(&B);
