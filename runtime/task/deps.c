@@ -116,8 +116,7 @@ static int grow(dagi_shard *s)
 }
 
 /* The link that points to the task, or NULL. */
-static inline struct dag_task **find(dagi_shard *s, uint64_t h, const dag_class *cls,
-                                     const int32_t *params)
+static inline struct dag_task **find(dagi_shard *s, uint64_t h, const dag_class *cls, const int32_t *params)
 {
     if (s->count == 0)
         return NULL;
@@ -128,18 +127,13 @@ static inline struct dag_task **find(dagi_shard *s, uint64_t h, const dag_class 
     return NULL;
 }
 
-static int insert(dag_taskpool *pool, dagi_shard *s, uint64_t h, struct dag_task *t)
+/* Twice the buckets, or the first; nonzero: no memory for those. */
+static int make_room(dag_taskpool *pool, dagi_shard *s)
 {
-    if (!s->buckets || s->count > s->mask / 2) {
-        if (grow(s) != 0)
-            return 1;
-        if (s->count >= CROWDED / (uint64_t)dagi_pool(pool)->nshards)
-            atomic_store_explicit(&dagi_pool(pool)->crowded, 1, memory_order_relaxed);
-    }
-    struct dag_task **at = bucket(s, h);
-    t->next = *at;
-    *at = t;
-    s->count++;
+    if (grow(s) != 0)
+        return 1;
+    if (s->count >= CROWDED / (uint64_t)dagi_pool(pool)->nshards)
+        atomic_store_explicit(&dagi_pool(pool)->crowded, 1, memory_order_relaxed);
     return 0;
 }
 
@@ -213,21 +207,31 @@ static struct dag_task *make(const dagi_deps_arrival *a)
     return t;
 }
 
-/* An instance that nobody has sent anything to yet is entered in the table. */
-static struct dag_task *insert_first(const dagi_deps_arrival *a, dagi_shard *s, uint64_t h,
-                                     struct dag_task *t)
+/* An instance that nobody has sent anything to yet is entered in the table, which has room. */
+HOT struct dag_task *insert_first(const dagi_deps_arrival *a, dagi_shard *s, uint64_t h, struct dag_task *t)
 {
+    struct dag_task **at = bucket(s, h);
     enter(a, t);
     assert(t->pending > 0);
-    if (DAGI_UNLIKELY(insert(a->pool, s, h, t) != 0)) {
-        dagi_pool_fail(a->pool, DAG_ERR_NOMEM, "no memory for the dependency table");
-        dagi_task_drop(a->w, t);
-        return NULL;
-    }
+    t->next = *at;
+    *at = t;
+    s->count++;
     if (!atomic_load_explicit(&a->info->many, memory_order_relaxed))
         atomic_store_explicit(&a->info->many, 1, memory_order_relaxed);
     if (!dagi_pool(a->pool)->countable)
         atomic_fetch_add_explicit(&dagi_pool(a->pool)->open, 1, memory_order_relaxed);
+    return NULL;
+}
+
+/* The same where the table has none yet. */
+static __attribute__((noinline, cold)) struct dag_task *insert_growing(const dagi_deps_arrival *a, dagi_shard *s,
+                                                                       uint64_t h, struct dag_task *t)
+{
+    if (make_room(a->pool, s) == 0)
+        return insert_first(a, s, h, t);
+    enter(a, t);
+    dagi_pool_fail(a->pool, DAG_ERR_NOMEM, "no memory for the dependency table");
+    dagi_task_drop(a->w, t);
     return NULL;
 }
 
@@ -277,8 +281,11 @@ HOT struct dag_task *arrive_locked(const dagi_deps_arrival *a, dagi_shard *s, ui
         fresh = make(a);
     if (!fresh)
         return NULL;
-    if (fresh->pending > a->tasks)
+    if (fresh->pending > a->tasks) {
+        if (DAGI_UNLIKELY(!s->buckets || s->count > s->mask / 2))
+            return insert_growing(a, s, h, fresh);
         return insert_first(a, s, h, fresh);
+    }
     enter(a, fresh);
     if (!dagi_pool(a->pool)->countable)
         atomic_fetch_add_explicit(&dagi_pool(a->pool)->open, 1, memory_order_relaxed);
@@ -323,8 +330,7 @@ HOT struct dag_task *arrive(const dagi_deps_arrival *a, bool direct)
 }
 
 struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, const dag_edge *edge,
-                                  const int32_t *params, dag_value *value,
-                                  const dagi_source *source)
+                                  const int32_t *params, dag_value *value, const dagi_source *source)
 {
     dagi_deps_arrival a = {
         w, pool, &dagi_pool(pool)->classes[edge->target->id], edge, params, value, source, 1};
@@ -386,8 +392,7 @@ int dagi_deps_expect(struct dagi_worker *w, dag_taskpool *pool, int count,
     return n;
 }
 
-struct dag_task *const *dagi_deps_chain(const dag_taskpool *pool, const dag_class *cls,
-                                        const int32_t *params)
+struct dag_task *const *dagi_deps_chain(const dag_taskpool *pool, const dag_class *cls, const int32_t *params)
 {
     const dagi_shard *s = dagi_pool(pool)->shards;
     if (!s->buckets)
