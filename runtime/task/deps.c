@@ -223,7 +223,7 @@ HOT struct dag_task *insert_first(const dagi_deps_arrival *a, dagi_shard *s, uin
     return NULL;
 }
 
-/* The same where the table has none yet. */
+/* The same where the table has no room. */
 static __attribute__((noinline, cold)) struct dag_task *insert_growing(const dagi_deps_arrival *a, dagi_shard *s,
                                                                        uint64_t h, struct dag_task *t)
 {
@@ -235,7 +235,7 @@ static __attribute__((noinline, cold)) struct dag_task *insert_growing(const dag
     return NULL;
 }
 
-/* A task in the table, to which *link points, has one arrival more. */
+/* Takes the task to which *link points out of the table when all has arrived; NULL: it waits on. */
 HOT struct dag_task *leave_when_ready(dagi_shard *s, struct dag_task **link)
 {
     struct dag_task *t = *link;
