@@ -152,9 +152,9 @@ struct dagi_worker {
     /* -- fixed */
     dag_context *ctx;
     int index;
-    int sole; /* 1: no other thread holds values of its context; once dag_init() has returned */
 
     /* -- owner: the worker's own thread; for worker 0 the application thread inside the library */
+    int sole; /* 1: no other thread holds values of its context: for ever, or while it completes a task alone */
     uint64_t random;                 /* dagi_random() */
     struct dagi_value_cache *values; /* data's: free lists of values */
     struct dagi_track *track;        /* trace's; NULL when nothing is recorded */

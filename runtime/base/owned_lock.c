@@ -58,18 +58,26 @@ void dagi_owned_prepare(bool patient)
 
 #endif
 
-void dagi_owned_begin(dagi_owned_lock *l)
+void dagi_owned_begin(dagi_owned_lock *l, int owner)
 {
     if (!atomic_load_explicit(&prepared, memory_order_relaxed))
         return;
     dagi_lock(&l->word);
-    atomic_store_explicit(&l->alone, 1, memory_order_relaxed);
+    atomic_store_explicit(&l->alone, owner, memory_order_relaxed);
+    dagi_unlock(&l->word);
+}
+
+void dagi_owned_give_up(dagi_owned_lock *l, int owner)
+{
+    dagi_lock(&l->word);
+    if (atomic_load_explicit(&l->alone, memory_order_relaxed) == owner)
+        atomic_store_explicit(&l->alone, 0, memory_order_release);
     dagi_unlock(&l->word);
 }
 
 void dagi_owned_end(dagi_owned_lock *l)
 {
-    atomic_store_explicit(&l->alone, 0, memory_order_relaxed);
+    atomic_store_explicit(&l->alone, 0, memory_order_release); /* whoever sees that sees `word` held, too */
     /* A kernel may be short of memory for a moment, or have forgotten this process when it was moved. That it
      * refuses from now on, as a filter of system calls would that came late, nobody can mend. */
     for (int tries = 0; !fence_all(); tries++) {

@@ -46,6 +46,7 @@ static struct dagi_worker *new_worker(dag_context *ctx, int index, bool bind)
     memset((void *)w, 0, bytes);
     w->ctx = ctx;
     w->index = index;
+    dagi_runner(w)->unlocked = dagi_unlocked(ctx);
     /* The application's thread is its own: it is never bound. */
     dagi_thread(w)->cpu = bind && index > 0 ? index : -1;
     w->random = (ctx->settings.chaos * UINT64_C(0x2545f4914f6cdd1d)) ^
@@ -124,7 +125,7 @@ static bool place_workers(dag_context *ctx)
                       "program is in a function of this library", tasks->nworkers);
         tasks->nworkers = 1;
     }
-    tasks->single = tasks->unlocked = tasks->nworkers == 1;
+    tasks->single = tasks->nworkers == 1;
     /* A context of fewer ranks that came first may have taken more than its share. */
     tasks->oversubscribed = tasks->nworkers > share || sharing > cores ||
                             (sharing > found && tasks->nworkers > cores / sharing);
@@ -231,12 +232,14 @@ static void settle_workers(dag_context *ctx)
     dagi_crew(ctx)->helpers = has_helpers(ctx);
     if (ctx->size > 1 && tasks->oversubscribed)
         dagi_crew(ctx)->computing = dagi_comm_computing(ctx);
+    bool plain = !tasks->device && !tasks->watcher && !DAGI_TRACE(ctx) && ctx->size == 1;
+    tasks->alone.possible = plain && !tasks->single && !ctx->settings.serial;
     for (int i = 0; tasks->workers && i < tasks->nworkers; i++) {
         struct dagi_runner *r = dagi_runner(tasks->workers[i]);
         if (!r)
             continue;
         r->worker.sole = tasks->single && !tasks->device;
-        r->direct = tasks->unlocked && !tasks->device && !DAGI_TRACK(&r->worker) && ctx->size == 1;
+        r->direct = plain && tasks->single ? DAGI_DIRECT : DAGI_DIRECT_NEVER;
         r->special = DAGI_TRACK(&r->worker) || tasks->device;
         /* traces, reports and checks want each arrival */
         r->joins = r->special || tasks->observer || ctx->settings.serial ? DAGI_GIVEN : UINT32_MAX;
@@ -299,7 +302,7 @@ static dag_status build_simulated(dag_context *ctx, char *why, size_t size)
         return DAG_ERR_UNSUPPORTED;
     }
     struct dagi_tasks *tasks = dagi_tasks(ctx);
-    tasks->nworkers = tasks->single = tasks->unlocked = 1;
+    tasks->nworkers = tasks->single = 1;
     dag_status status = dagi_sim_init(ctx, why, size);
     if (status == DAG_SUCCESS)
         status = make_workers(ctx, false);

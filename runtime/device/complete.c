@@ -57,7 +57,7 @@ struct dag_task *const *dagi_task_foresee(struct dagi_worker *w, struct dag_task
     const dag_taskpool *pool = t->pool;
     /* Guards that read what the body computes cannot be asked yet. */
     if (!atomic_load_explicit(&dagi_pool(pool)->crowded, memory_order_relaxed) ||
-        !dagi_tasks(w->ctx)->unlocked || !t->cls->successors || pool->program->dynamic ||
+        !dagi_unlocked(w->ctx) || !t->cls->successors || pool->program->dynamic ||
         dagi_is_given(t))
         return NULL;
     struct foresight s = {.visit = {.mode = DAG_VISIT_LOCAL,

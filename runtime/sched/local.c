@@ -275,7 +275,7 @@ static void seek_solitude(struct local *mine)
         return;
     s->quiet = 0;
     s->alone = 1;
-    dagi_owned_begin(&mine->queue.lock);
+    dagi_owned_begin(&mine->queue.lock, 1);
 }
 
 /* A thief that goes on along a path of the graph is not back to steal for long, so it is also asked

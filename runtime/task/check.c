@@ -2,6 +2,7 @@
 #include "../base/room.h"
 #include "../data/copies.h"
 #include "door.h"
+#include "shard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,42 @@ static const char *check_values(struct holders *h)
     return NULL;
 }
 
+/* Checks one shard, whose lock is held. */
+static const char *check_shard(const dag_taskpool *pool, const dagi_shard *s, uint64_t *tasks)
+{
+    uint64_t count = 0;
+    for (uint64_t b = 0; s->buckets && b <= s->mask; b++) {
+        for (struct dag_task *t = s->buckets[b]; t; t = t->next) {
+            const int32_t *params = dagi_task_locals(t);
+            if (++count > s->count)
+                return "a shard has more tasks than it counts";
+            if (dagi_shard_bucket(s, dagi_shard_hash(t->cls, params)) != &s->buckets[b] ||
+                dagi_shard_of(pool, t->cls, params) != s)
+                return "a task waits where nobody looks for it";
+            for (struct dag_task *u = t->next; u; u = u->next) {
+                if (dagi_shard_matches(u, t->cls, params))
+                    return "a task is twice in the table";
+            }
+        }
+    }
+    *tasks += count;
+    return count == s->count ? NULL : "a shard has fewer tasks than it counts";
+}
+
+/* NULL, or what is wrong with the dependency table; the number of tasks in it. */
+static const char *check_table(const dag_taskpool *pool, uint64_t *tasks)
+{
+    const char *wrong = NULL;
+    *tasks = 0;
+    for (int i = 0; i < dagi_pool(pool)->nshards && !wrong; i++) {
+        dagi_shard *s = &dagi_pool(pool)->shards[i];
+        dagi_lock(&s->lock);
+        wrong = check_shard(pool, s, tasks);
+        dagi_unlock(&s->lock);
+    }
+    return wrong;
+}
+
 /* The pools that wait for this one; its lock is held. */
 static const char *check_followers(const dag_taskpool *pool)
 {
@@ -158,7 +195,7 @@ const char *dagi_pool_check(dag_taskpool *pool)
     struct dagi_pool *p = dagi_pool(pool);
     struct holders h = {.pool = pool};
     uint64_t tasks = 0;
-    h.wrong = dagi_deps_check(pool, &tasks);
+    h.wrong = check_table(pool, &tasks);
     if (!h.wrong)
         dagi_deps_each(pool, check_waiting, &h);
     pthread_mutex_lock(&dagi_tasks(pool->ctx)->pools_lock);
@@ -180,6 +217,8 @@ const char *dagi_runner_check(const struct dagi_worker *w)
     const struct dagi_runner *r = dagi_runner(w);
     if (r->held)
         return "it holds the lock of a shard";
+    if (atomic_load(&r->at_work) || (w->sole && r->direct == DAGI_DIRECT_ALONE))
+        return "it is still at work";
     if (r->edges_used)
         return "it has named successors and told none";
     if (r->held_back)

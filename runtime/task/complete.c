@@ -214,16 +214,16 @@ static __attribute__((noinline)) dagi_ready_list complete_now(struct dagi_worker
     return complete(w, t, 0, NULL);
 }
 
-/* The same where nobody else sees tables and values (dagi_runner.direct): a receiver is told as soon as it is named,
- * and becomes a holder then; the task is one until the end. */
-static __attribute__((noinline)) dagi_ready_list complete_direct(struct dagi_worker *w, struct dag_task *t)
+/* The same where nobody else sees tables and values (dagi_runner.direct, alone.h): a receiver is told as soon as it is
+ * named, and becomes a holder then; the task is one until the end. */
+DAGI_HOT dagi_ready_list complete_direct(struct dagi_worker *w, struct dag_task *t, bool single)
 {
     const dag_class *cls = t->cls;
     dag_value **values = dag_task_flows(t);
     dagi_ready_list ready = {NULL, NULL};
     store(t);
     if (cls->successors)
-        ready = dagi_tell_direct(w, t);
+        ready = dagi_tell_direct(w, t, single);
     for (int f = cls->ndata; f > 0; f--, values++) {
         if (*values && !dagi_value_leave(*values))
             dagi_value_release(w, *values);
@@ -232,12 +232,28 @@ static __attribute__((noinline)) dagi_ready_list complete_direct(struct dagi_wor
     return ready;
 }
 
+static __attribute__((noinline)) dagi_ready_list complete_single(struct dagi_worker *w, struct dag_task *t)
+{
+    return complete_direct(w, t, true);
+}
+
+/* A worker that was alone, and mostly still is. */
+static __attribute__((noinline)) dagi_ready_list complete_alone(struct dagi_worker *w, struct dag_task *t)
+{
+    if (!dagi_alone_enter(w))
+        return complete_now(w, t);
+    dagi_ready_list ready = complete_direct(w, t, false);
+    dagi_alone_leave(w);
+    return ready;
+}
+
 /* Has nothing to save: it is the way to one of the others. */
 dagi_ready_list dagi_task_complete(struct dagi_worker *w, struct dag_task *t)
 {
     uint32_t apart = t->cls->ctl_blind & dagi_runner(w)->joins;
+    int direct = dagi_runner(w)->direct;
     if (DAGI_LIKELY(!apart))
-        return dagi_runner(w)->direct ? complete_direct(w, t) : complete_now(w, t);
+        return direct == DAGI_DIRECT ? complete_single(w, t) : direct ? complete_alone(w, t) : complete_now(w, t);
     return apart & DAGI_GIVEN ? dagi_pool(t->pool)->door->client.complete(w, t) : complete_later(w, t);
 }
 

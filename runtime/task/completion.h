@@ -16,6 +16,7 @@
 #ifndef DAGI_COMPLETION_H
 #define DAGI_COMPLETION_H
 
+#include "shard.h"
 #include "task.h"
 
 #include <assert.h>
@@ -74,6 +75,47 @@ typedef struct dagi_direct {
     dag_value **values;        /* its */
     dagi_ready_list ready;     /* so far */
 } dagi_direct;
+
+/* ---- alone (alone.h) ------------------------------------------------------------------------ */
+
+/* w, whose `direct` says that it is alone, goes on without locks; false: it is alone no more. */
+static inline bool dagi_alone_enter(struct dagi_worker *w)
+{
+    struct dagi_runner *r = dagi_runner(w);
+    assert(r->direct == DAGI_DIRECT_ALONE && atomic_load_explicit(&r->at_work, memory_order_relaxed));
+    if (!dagi_owned_try_own(&dagi_tasks(w->ctx)->alone.lock, dagi_alone_number(w))) {
+        r->direct = DAGI_DIRECT_NEVER;
+        return false;
+    }
+    w->sole = r->unlocked = 1;
+    return true;
+}
+
+static inline void dagi_alone_leave(struct dagi_worker *w)
+{
+    w->sole = dagi_runner(w)->unlocked = 0;
+    dagi_owned_leave_own(&dagi_tasks(w->ctx)->alone.lock);
+}
+
+/* Another worker is inside, although w is at work and not alone: for assertions. */
+static inline bool dagi_other_is_alone(const struct dagi_worker *w)
+{
+    const dagi_owned_lock *l = &dagi_tasks(w->ctx)->alone.lock;
+    int alone = atomic_load_explicit(&l->alone, memory_order_relaxed);
+    return alone != 0 && alone != dagi_alone_number(w) && atomic_load_explicit(&l->busy, memory_order_relaxed);
+}
+
+/* ---- the dependency table (deps.c) ------------------------------------------------------------ */
+
+/* The arrivals of one task are over. */
+static inline void dagi_deps_let_go(struct dagi_worker *w)
+{
+    struct dagi_runner *r = dagi_runner(w);
+    if (!r->held)
+        return;
+    dagi_unlock(&r->held->lock);
+    r->held = NULL;
+}
 
 /* ---- a new task (task.c) -------------------------------------------------------------------- */
 
@@ -218,11 +260,12 @@ DAGI_HOT dagi_ready_list dagi_tell(dagi_completion *c, dag_value **values,
     return ready;
 }
 
-/* Callback of visits that tell at once (deps.c). */
+/* Callbacks of visits that tell at once (deps.c): of the only worker, of one that is alone. */
 void dagi_tell_named(dag_visit *v, const dag_edge *edge, const int32_t *params);
+void dagi_tell_named_alone(dag_visit *v, const dag_edge *edge, const int32_t *params);
 
 /* Name the successors of a task and tell them, all in one. */
-DAGI_HOT dagi_ready_list dagi_tell_direct(struct dagi_worker *w, struct dag_task *t)
+DAGI_HOT dagi_ready_list dagi_tell_direct(struct dagi_worker *w, struct dag_task *t, bool single)
 {
     dagi_direct d;
     d.visit.mode = DAG_VISIT_LOCAL;
@@ -230,7 +273,7 @@ DAGI_HOT dagi_ready_list dagi_tell_direct(struct dagi_worker *w, struct dag_task
     d.visit.dynamic = 0;
     d.visit.at_producer = !dagi_pool_is_poisoned(t->pool); /* as in dagi_name() */
     d.visit.task = t;
-    d.visit.edge = dagi_tell_named;
+    d.visit.edge = single ? dagi_tell_named : dagi_tell_named_alone;
     d.arrival.w = w;
     d.arrival.pool = t->pool;
     d.arrival.source = &d.source;

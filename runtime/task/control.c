@@ -27,7 +27,10 @@ dagi_ready_list dagi_control_tell(struct dagi_worker *w)
                          .mark = dagi_runner(w)->edges_used};
     held->cls->successors(&c.visit, c.pool->globals, held->locals);
     dagi_source source = {held->cls, held->locals};
+    bool alone = dagi_runner(w)->direct == DAGI_DIRECT_ALONE && dagi_alone_enter(w);
     dagi_ready_list ready = dagi_tell(&c, NULL, &source, false, dagi_runner(w)->held_back);
+    if (alone)
+        dagi_alone_leave(w);
     dagi_runner(w)->held_back = 0;
     return ready;
 }

@@ -17,9 +17,7 @@
  */
 #include "completion.h"
 #include "door.h"
-#include "../base/lock.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,46 +48,6 @@ void dagi_deps_fini(dag_taskpool *pool)
     dagi_pool(pool)->nshards = 0;
 }
 
-static inline uint64_t hash(const dag_class *cls, const int32_t *params)
-{
-    uint64_t h = (uint64_t)(unsigned)cls->id;
-    for (int i = 0; i < cls->nparams; i++)
-        h = (h + (uint32_t)params[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    return h;
-}
-
-/* The bucket of a hash, from its high bits: neighbours in the space, whose hashes are multiples of the golden
- * ratio apart, lie as far from each other as can be. Hashes mixed further would collide as chance has it. */
-static inline struct dag_task **bucket(const dagi_shard *s, uint64_t h)
-{
-    return &s->buckets[h >> s->shift];
-}
-
-static inline int matches(struct dag_task *t, const dag_class *cls, const int32_t *params)
-{
-    if (t->cls != cls)
-        return 0;
-    const int32_t *locals = dagi_task_locals(t);
-    for (int i = 0; i < cls->nparams; i++) {
-        if (locals[i] != params[i])
-            return 0;
-    }
-    return 1;
-}
-
-/* Neighbours in the space share a shard: a worker that stays in a corner of the graph finds the
- * lock and the buckets in its cache, where spreading them evenly would have each other worker take
- * them away. Blocks are small, so that graphs of few tasks use many shards, too. */
-static inline dagi_shard *shard_of(const dag_taskpool *pool, const dag_class *cls,
-                                   const int32_t *params)
-{
-    enum { BLOCK_LOG = 3 };
-    uint64_t h = (uint64_t)(unsigned)cls->id;
-    for (int i = 0; i < cls->nparams; i++)
-        h = (h + (uint32_t)(params[i] >> BLOCK_LOG)) * UINT64_C(0x9e3779b97f4a7c15);
-    return &dagi_pool(pool)->shards[h >> 48 & (uint64_t)(dagi_pool(pool)->nshards - 1)];
-}
-
 static int grow(dagi_shard *s)
 {
     uint64_t old = s->buckets ? (uint64_t)s->mask + 1 : 0;
@@ -103,7 +61,7 @@ static int grow(dagi_shard *s)
     for (uint64_t b = 0; b < old; b++) {
         for (struct dag_task *t = s->buckets[b], *next; t; t = next) {
             next = t->next;
-            struct dag_task **at = &buckets[hash(t->cls, dagi_task_locals(t)) >> shift];
+            struct dag_task **at = &buckets[dagi_shard_hash(t->cls, dagi_task_locals(t)) >> shift];
             t->next = *at;
             *at = t;
         }
@@ -120,8 +78,8 @@ static inline struct dag_task **find(dagi_shard *s, uint64_t h, const dag_class 
 {
     if (s->count == 0)
         return NULL;
-    for (struct dag_task **link = bucket(s, h); *link; link = &(*link)->next) {
-        if (matches(*link, cls, params))
+    for (struct dag_task **link = dagi_shard_bucket(s, h); *link; link = &(*link)->next) {
+        if (dagi_shard_matches(*link, cls, params))
             return link;
     }
     return NULL;
@@ -210,7 +168,7 @@ static struct dag_task *make(const dagi_deps_arrival *a)
 /* An instance that nobody has sent anything to yet is entered in the table, which has room. */
 HOT struct dag_task *insert_first(const dagi_deps_arrival *a, dagi_shard *s, uint64_t h, struct dag_task *t)
 {
-    struct dag_task **at = bucket(s, h);
+    struct dag_task **at = dagi_shard_bucket(s, h);
     enter(a, t);
     assert(t->pending > 0);
     t->next = *at;
@@ -299,11 +257,15 @@ static inline void take_hold(struct dagi_worker *w, dagi_shard *s)
         return;
     dagi_deps_let_go(w);
     dagi_chaos_delay(w);
+    assert(!dagi_other_is_alone(w));
     dagi_lock(&s->lock);
     dagi_runner(w)->held = s;
 }
 
-HOT struct dag_task *arrive(const dagi_deps_arrival *a, bool direct)
+/* Where it looks: with the lock of a shard, unless it takes none; without; or in the only shard that there is. */
+enum way { BY_LOCKS, ALONE, SINGLE };
+
+HOT struct dag_task *arrive(const dagi_deps_arrival *a, enum way way)
 {
     struct dagi_worker *w = a->w;
     dag_taskpool *pool = a->pool;
@@ -321,11 +283,10 @@ HOT struct dag_task *arrive(const dagi_deps_arrival *a, bool direct)
             return fresh;
         }
     }
-    uint64_t h = hash(a->edge->target, a->params);
-    if (direct || dagi_tasks(w->ctx)->unlocked) /* there is one shard */
-        return arrive_locked(a, dagi_pool(pool)->shards, h, fresh);
-    dagi_shard *s = shard_of(pool, a->edge->target, a->params);
-    take_hold(w, s);
+    uint64_t h = dagi_shard_hash(a->edge->target, a->params);
+    dagi_shard *s = way == SINGLE ? dagi_pool(pool)->shards : dagi_shard_of(pool, a->edge->target, a->params);
+    if (way == BY_LOCKS && !dagi_runner(w)->unlocked)
+        take_hold(w, s);
     return arrive_locked(a, s, h, fresh);
 }
 
@@ -334,7 +295,7 @@ struct dag_task *dagi_deps_arrive(struct dagi_worker *w, dag_taskpool *pool, con
 {
     dagi_deps_arrival a = {
         w, pool, &dagi_pool(pool)->classes[edge->target->id], edge, params, value, source, 1};
-    return arrive(&a, false);
+    return arrive(&a, BY_LOCKS);
 }
 
 struct dag_task *dagi_deps_arrive_all(struct dagi_worker *w, dag_taskpool *pool,
@@ -343,11 +304,11 @@ struct dag_task *dagi_deps_arrive_all(struct dagi_worker *w, dag_taskpool *pool,
 {
     dagi_deps_arrival a = {
         w, pool, &dagi_pool(pool)->classes[edge->target->id], edge, params, NULL, source, tasks};
-    return arrive(&a, false);
+    return arrive(&a, BY_LOCKS);
 }
 
 /* A receiver that is refused gives the reference up again; the source still has its own. */
-void dagi_tell_named(dag_visit *v, const dag_edge *edge, const int32_t *params)
+HOT void tell_named(dag_visit *v, const dag_edge *edge, const int32_t *params, enum way way)
 {
     dagi_direct *d = (dagi_direct *)(void *)v;
     dag_value *value = NULL;
@@ -359,9 +320,19 @@ void dagi_tell_named(dag_visit *v, const dag_edge *edge, const int32_t *params)
     d->arrival.edge = edge;
     d->arrival.params = params;
     d->arrival.value = value;
-    struct dag_task *t = arrive(&d->arrival, true);
+    struct dag_task *t = arrive(&d->arrival, way);
     if (t)
         dagi_ready_enter(&d->ready, t);
+}
+
+void dagi_tell_named(dag_visit *v, const dag_edge *edge, const int32_t *params)
+{
+    tell_named(v, edge, params, SINGLE);
+}
+
+void dagi_tell_named_alone(dag_visit *v, const dag_edge *edge, const int32_t *params)
+{
+    tell_named(v, edge, params, ALONE);
 }
 
 /* Three passes, each of which waits for what the one before it has sent for: where the chains begin,
@@ -370,19 +341,16 @@ int dagi_deps_expect(struct dagi_worker *w, dag_taskpool *pool, int count,
                      const dag_edge *const *edges, const int32_t *const *params)
 {
     struct dag_task **chain[DAGI_DEPS_ROW];
-    dagi_shard *s = dagi_pool(pool)->shards;
-    if (!dagi_tasks(w->ctx)->unlocked) {
-        s = shard_of(pool, edges[0]->target, params[0]);
+    dagi_shard *s = dagi_shard_of(pool, edges[0]->target, params[0]);
+    if (!dagi_runner(w)->unlocked)
         take_hold(w, s);
-    }
     if (!s->buckets)
         return 1;
     int n = 0;
     for (; n < count && n < DAGI_DEPS_ROW; n++) {
-        if (n > 0 && !dagi_tasks(w->ctx)->unlocked &&
-            shard_of(pool, edges[n]->target, params[n]) != s)
+        if (n > 0 && dagi_shard_of(pool, edges[n]->target, params[n]) != s)
             break;
-        chain[n] = bucket(s, hash(edges[n]->target, params[n]));
+        chain[n] = dagi_shard_bucket(s, dagi_shard_hash(edges[n]->target, params[n]));
         __builtin_prefetch(chain[n]);
     }
     for (int i = 0; i < n; i++) {
@@ -397,45 +365,9 @@ struct dag_task *const *dagi_deps_chain(const dag_taskpool *pool, const dag_clas
     const dagi_shard *s = dagi_pool(pool)->shards;
     if (!s->buckets)
         return NULL;
-    struct dag_task *const *chain = bucket(s, hash(cls, params));
+    struct dag_task *const *chain = dagi_shard_bucket(s, dagi_shard_hash(cls, params));
     __builtin_prefetch(chain);
     return chain;
-}
-
-/* ---- check ------------------------------------------------------------------------------ */
-
-/* Checks one shard, whose lock is held. */
-static const char *check_shard(const dag_taskpool *pool, const dagi_shard *s, uint64_t *tasks)
-{
-    uint64_t count = 0;
-    for (uint64_t b = 0; s->buckets && b <= s->mask; b++) {
-        for (struct dag_task *t = s->buckets[b]; t; t = t->next) {
-            const int32_t *params = dagi_task_locals(t);
-            if (++count > s->count)
-                return "a shard has more tasks than it counts";
-            if (bucket(s, hash(t->cls, params)) != &s->buckets[b] || shard_of(pool, t->cls, params) != s)
-                return "a task waits where nobody looks for it";
-            for (struct dag_task *u = t->next; u; u = u->next) {
-                if (matches(u, t->cls, params))
-                    return "a task is twice in the table";
-            }
-        }
-    }
-    *tasks += count;
-    return count == s->count ? NULL : "a shard has fewer tasks than it counts";
-}
-
-const char *dagi_deps_check(dag_taskpool *pool, uint64_t *tasks)
-{
-    const char *wrong = NULL;
-    *tasks = 0;
-    for (int i = 0; i < dagi_pool(pool)->nshards && !wrong; i++) {
-        dagi_shard *s = &dagi_pool(pool)->shards[i];
-        dagi_lock(&s->lock);
-        wrong = check_shard(pool, s, tasks);
-        dagi_unlock(&s->lock);
-    }
-    return wrong;
 }
 
 /* ---- the table as a whole --------------------------------------------------------------- */
@@ -470,8 +402,8 @@ void dagi_deps_each(dag_taskpool *pool, int (*fn)(struct dag_task *t, void *arg)
 
 struct dag_task *dagi_deps_find(dag_taskpool *pool, const dag_class *cls, const int32_t *params)
 {
-    uint64_t h = hash(cls, params);
-    struct dag_task **link = find(shard_of(pool, cls, params), h, cls, params);
+    uint64_t h = dagi_shard_hash(cls, params);
+    struct dag_task **link = find(dagi_shard_of(pool, cls, params), h, cls, params);
     return link ? *link : NULL;
 }
 

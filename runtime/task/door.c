@@ -12,7 +12,7 @@ dag_status dagi_door_new(dag_taskpool *pool, int64_t window)
     if (!door)
         return DAG_ERR_NOMEM;
     door->window = door->room = window;
-    door->unlocked = dagi_tasks(pool->ctx)->unlocked;
+    door->unlocked = dagi_unlocked(pool->ctx);
     atomic_store(&door->state, DAGI_DOOR_OPEN);
     dagi_pool(pool)->door = door;
     return DAG_SUCCESS;

@@ -11,6 +11,7 @@
 #include "../data/data.h"
 #include "../layout/layout.h"
 #include "../trace/trace.h"
+#include "alone.h"
 #include "port.h"
 
 #include <assert.h>
@@ -33,7 +34,6 @@ struct dagi_tasks {
     /* -- fixed after dag_init() */
     int nworkers;
     int single;         /* nworkers == 1: no other thread exists, locks of tasks are skipped */
-    int unlocked;       /* single, and nobody else looks: no locks in dependency tables */
     int oversubscribed; /* more workers than processors in reach: never spin */
     struct dagi_worker **workers;
     const dagi_crew_port *crew;
@@ -57,6 +57,7 @@ struct dagi_tasks {
     uint32_t pools_added;                 /* ids given so far: 1..pools_added */
 
     /* -- shared */
+    struct dagi_alone alone;
     _Alignas(DAGI_LINE) _Atomic int starting; /* pools that may still have instances to start */
     /* Pools whose part here is not over, and those of them that cannot be counted. */
     struct { _Atomic int pools, uncounted; } open;
@@ -65,6 +66,12 @@ struct dagi_tasks {
 static inline struct dagi_tasks *dagi_tasks(const dag_context *ctx)
 {
     return (struct dagi_tasks *)(uintptr_t)ctx;
+}
+
+/* No other thread looks at dependency tables. */
+static inline bool dagi_unlocked(const dag_context *ctx)
+{
+    return dagi_tasks(ctx)->single && !dagi_tasks(ctx)->watcher;
 }
 
 /* ---- workers ---------------------------------------------------------------------------- */
@@ -94,7 +101,7 @@ struct dagi_control {
 #define DAGI_GIVEN (UINT32_C(1) << 31)
 _Static_assert(DAG_MAX_LOCALS < 31, "it is no local");
 
-/* A worker, as far as tasks need it. All but `done` is the owner's. */
+/* A worker, as far as tasks need it. All but `at_work` and `done` is the owner's. */
 struct dagi_runner {
     struct dagi_worker worker; /* first */
     struct dagi_fanout *fanout;   /* comm's; NULL with one rank */
@@ -112,13 +119,18 @@ struct dagi_runner {
     void *workspace;         /* dag_task_workspace() */
     size_t workspace_bytes;
     struct dag_task *overflow; /* ready tasks that the scheduler had no memory for */
-    int special, direct; /* 1: tasks are recorded, or there are devices; neither, and no other worker or rank or watcher */
+    int special;             /* 1: tasks are recorded, or there are devices */
+    int direct;              /* DAGI_DIRECT_... */
     uint32_t joins;          /* bits of ctl_blind of classes that complete in their own way: DAGI_GIVEN,
                                 and all others if control may be held back */
     int64_t held_back;       /* tasks whose control is; struct dagi_control */
     struct dagi_control control; /* good while held_back > 0 */
+    int unlocked;            /* 1: it takes no lock of a dependency table, for ever or while it completes alone */
+    struct dagi_alone_quest quest;
 
-    /* -- shared. On a line of its own, which a thief takes away now and then (sched/thief.h). */
+    /* -- shared. The first changes when the worker begins to look for tasks, or finds some; the second is
+     * on a line of its own, which a thief takes away now and then (sched/thief.h). */
+    _Alignas(DAGI_LINE) _Atomic int at_work; /* alone.h */
     _Alignas(DAGI_LINE) dagi_done done;
 };
 
@@ -148,15 +160,6 @@ typedef struct dagi_class_info {
     _Atomic uint8_t many; /* hint: an instance with several arrivals has been seen */
     _Atomic(struct dagi_choice_class *) times; /* hint: the device layer's, once asked for */
 } dagi_class_info;
-
-/* A part of the dependency table; deps.c says how it is used. All guarded by `lock`. */
-typedef struct dagi_shard {
-    _Alignas(64) _Atomic int lock;
-    uint32_t mask;              /* buckets - 1 */
-    uint8_t shift;              /* 64 - log2 of the buckets: a hash shifted by it is the number of one */
-    uint64_t count;             /* tasks in the buckets */
-    struct dag_task **buckets;  /* chains linked by next; NULL while there are none */
-} dagi_shard;
 
 /*
  * Life of a pool on one rank; state only grows, but for a pool in rounds, which is NEW again after each
@@ -221,7 +224,7 @@ struct dagi_pool {
     int on_device;           /* 1: some class has a body for the devices that are there */
     int bare;                /* 1: its tasks use the memory of its collections past all values */
     int nshards;             /* of the dependency table; a power of two */
-    dagi_shard *shards;
+    struct dagi_shard *shards;
     _Atomic int crowded;     /* hint, only ever 0 -> 1: the table is too large for a cache */
 
     /* -- shared: guarded by `lock` */
@@ -351,23 +354,12 @@ int dagi_deps_expect(struct dagi_worker *w, dag_taskpool *pool, int count,
  * place is good until the next arrival. */
 struct dag_task *const *dagi_deps_chain(const dag_taskpool *pool, const dag_class *cls,
                                         const int32_t *params);
-static inline void dagi_deps_let_go(struct dagi_worker *w)
-{
-    struct dagi_runner *r = dagi_runner(w);
-    if (!r->held)
-        return;
-    dagi_unlock(&r->held->lock);
-    r->held = NULL;
-}
 /* Tasks in the table. Exact when no worker is active. */
 int64_t dagi_deps_count(const dag_taskpool *pool);
 /* The task of an instance, or NULL. No worker may be active. */
 struct dag_task *dagi_deps_find(dag_taskpool *pool, const dag_class *cls, const int32_t *params);
 /* Call fn for each task in the table until it returns nonzero, with the lock of its shard held. */
 void dagi_deps_each(dag_taskpool *pool, int (*fn)(struct dag_task *t, void *arg), void *arg);
-/* NULL, or what is wrong with the table; the number of tasks in it. No worker may be active in the
- * pool. */
-const char *dagi_deps_check(dag_taskpool *pool, uint64_t *tasks);
 /* Drop all tasks; how many there were. No worker may be active in the pool. */
 int64_t dagi_deps_clear(struct dagi_worker *w, dag_taskpool *pool);
 

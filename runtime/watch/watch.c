@@ -3,7 +3,7 @@
  * handler may do), and with a time-out wakes by itself to look at the bodies.
  *
  * What it reads of running pools: the list under pools_lock, which keeps every pool in it alive; the
- * dependency tables under the locks of their shards (`unlocked` is 0 where somebody watches);
+ * dependency tables under the locks of their shards (which all workers take where somebody watches);
  * atomics; constants of the program.
  */
 #define _GNU_SOURCE /* sem_clockwait */
@@ -378,9 +378,11 @@ dag_status dagi_watch_start(dag_context *ctx, char *why, size_t why_size)
         return status;
     }
     dagi_tasks(ctx)->watcher = watch;
-    dagi_tasks(ctx)->unlocked = 0;
-    for (int i = 0; i < dagi_tasks(ctx)->nworkers; i++)
-        dagi_runner(dagi_tasks(ctx)->workers[i])->watched = &slots[i];
+    for (int i = 0; i < dagi_tasks(ctx)->nworkers; i++) {
+        struct dagi_runner *r = dagi_runner(dagi_tasks(ctx)->workers[i]);
+        r->watched = &slots[i];
+        r->unlocked = 0;
+    }
     return DAG_SUCCESS;
 }
 

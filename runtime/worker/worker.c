@@ -248,6 +248,7 @@ void dagi_work(struct dagi_worker *w)
     }
     if (dagi_thread(w)->idle_since)
         dagi_end_search(w);
+    dagi_work_begin(w);
     while (t) {
         take_ready(w, dagi_task_run(w, t));
         if (w->index == 0 && ((dagi_thread(w)->pauses && dagi_ticks() >= dagi_thread(w)->pauses) ||
@@ -255,12 +256,16 @@ void dagi_work(struct dagi_worker *w)
             break;
         if (attention_is_due(w))
             break;
-        if (turn_is_over(w) && leaves(w))
-            break;
+        if (turn_is_over(w)) {
+            dagi_alone_seek(w);
+            if (leaves(w))
+                break;
+        }
         t = find(w, &away);
     }
     if (dagi_runner(w)->held_back > 0)
         take_ready(w, dagi_control_tell(w));
+    dagi_work_end(w);
 }
 
 void dagi_leave(struct dagi_worker *w)

@@ -1,6 +1,7 @@
 /* The checker of a pool finds what is wrong with one, and nothing where nothing is; and the ends of
  * pools that it stands at. */
 #include "../../runtime/data/table.h"
+#include "../../runtime/task/completion.h"
 #include "../common/run_suite.h"
 #include "data_fake.h"
 
@@ -124,12 +125,13 @@ static dag_value *new_value(void)
 static void setup(void)
 {
     fake_context(&tasks, 0, 1);
-    tasks.nworkers = tasks.single = tasks.unlocked = 1;
+    tasks.nworkers = tasks.single = 1;
     tasks.crew = &crew;
     tasks.pools_end = &tasks.pools;
     tasks.task_store = dagi_task_store_new();
     memset((void *)&runner, 0, sizeof runner);
     fake_worker(ctx, w);
+    runner.unlocked = 1;
     dag_collection_init(&collection, ctx, &ops, 1, "numbers");
     pool = dag_pool_new(ctx, &program, DAG_D);
     ck_assert_ptr_nonnull(pool);

@@ -2,6 +2,7 @@
 #include "../common/run_suite.h"
 #include "base/owned_lock.h"
 #include "sched/queue.h"
+#include "task/completion.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -133,7 +134,7 @@ START_TEST(thieves)
     for (int i = 0; i < MANY; i++) {
         many[i].priority = _i % 2 ? i % 7 : 0;
         if (_i >= 2 && i % 64 == 0 && !dagi_owned_is_alone(&shared.lock))
-            dagi_owned_begin(&shared.lock);
+            dagi_owned_begin(&shared.lock, 1);
         dagi_owned_lock_own(&shared.lock);
         dagi_queue_push(&shared, &many[i]);
         struct dag_task *t = i % 3 == 0 ? dagi_queue_pop(&shared) : NULL;
@@ -195,7 +196,7 @@ START_TEST(owner_is_alone)
     dagi_owned_unlock_own(&l);
     ck_assert_int_eq(atomic_load(&l.word), 0);
     dagi_owned_prepare(true);
-    dagi_owned_begin(&l);
+    dagi_owned_begin(&l, 1);
     if (!dagi_owned_is_alone(&l))
         return; /* the kernel has no such fences */
     dagi_owned_lock_own(&l);
@@ -204,13 +205,130 @@ START_TEST(owner_is_alone)
     dagi_owned_unlock_own(&l);
     ck_assert_int_eq(atomic_load(&l.busy), 0);
     owner_is_waited_for(&l);
-    dagi_owned_begin(&l);
+    dagi_owned_begin(&l, 1);
     ck_assert(dagi_owned_try_lock(&l));
     ck_assert(!dagi_owned_is_alone(&l));
     dagi_unlock(&l.word);
     dagi_owned_lock_own(&l);
     ck_assert_int_eq(atomic_load(&l.word), 1);
     dagi_owned_unlock_own(&l);
+}
+END_TEST
+
+/* ---- a worker that alone runs tasks (task/alone.h) ---------------------------------------------- */
+
+enum { WORKERS = 3, PERIODS = 4000 };
+static struct dagi_tasks crew;
+static struct dagi_runner runners[WORKERS];
+static struct dagi_worker *workers[WORKERS];
+
+static void hire(uint64_t chaos)
+{
+    memset((void *)&crew, 0, sizeof crew);
+    memset((void *)runners, 0, sizeof runners);
+    crew.nworkers = WORKERS;
+    crew.workers = workers;
+    crew.alone.possible = 1;
+    crew.context.settings.chaos = chaos;
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] = &runners[i].worker;
+        workers[i]->ctx = &crew.context;
+        workers[i]->index = i;
+        workers[i]->random = chaos + (uint64_t)i;
+    }
+    dagi_owned_prepare(true);
+}
+
+/* Questions until worker 0 is alone. */
+static int questions(void)
+{
+    int n = 0;
+    while (runners[0].direct != DAGI_DIRECT_ALONE) {
+        dagi_alone_seek(workers[0]);
+        if (++n == 100000)
+            return 0;
+    }
+    return n;
+}
+
+START_TEST(alone_while_nobody_else_works)
+{
+    hire(0);
+    dagi_work_begin(workers[0]);
+    int first = questions();
+    if (first == 0)
+        return; /* the kernel has no such fences */
+    for (int i = 0; i < 20; i++) {
+        ck_assert(dagi_alone_enter(workers[0]));
+        ck_assert(workers[0]->sole && runners[0].unlocked);
+        dagi_alone_leave(workers[0]);
+        ck_assert(!workers[0]->sole && !runners[0].unlocked);
+        int lasts = i < 12 ? 1 : 1000;
+        for (int k = 0; k < lasts; k++)
+            dagi_alone_seek(workers[0]);
+        dagi_work_begin(workers[2]);
+        ck_assert(!dagi_owned_is_alone(&crew.alone.lock));
+        ck_assert(!dagi_alone_enter(workers[0]));
+        ck_assert_int_eq(runners[0].direct, DAGI_DIRECT_NEVER);
+        ck_assert_int_eq(questions(), 0); /* as long as the other works */
+        dagi_work_end(workers[2]);
+        /* Each time alone that was brief doubles the wait, at most nine times; a long one ends that. */
+        int waits = lasts == 1 ? first << (i < 9 ? i + 1 : 9) : first, asked = questions();
+        ck_assert_int_ge(asked, waits);
+        ck_assert_int_le(asked, waits + 8); /* it may still pause, since the other worked */
+    }
+    hire(0);
+    crew.alone.possible = 0; /* somebody watches, or there are devices */
+    dagi_work_begin(workers[0]);
+    ck_assert_int_eq(questions(), 0);
+}
+END_TEST
+
+static _Atomic int tasks_lock;
+static volatile int64_t units; /* done by who is alone, or under the lock */
+static _Atomic int64_t done_alone;
+
+static void *work(void *arg)
+{
+    struct dagi_worker *w = arg;
+    for (int i = 0; i < PERIODS; i++) {
+        dagi_work_begin(w);
+        for (uint64_t n = dagi_random(w) % 16; n > 0; n--) {
+            bool alone = dagi_runner(w)->direct == DAGI_DIRECT_ALONE && dagi_alone_enter(w);
+            if (!alone)
+                dagi_lock(&tasks_lock);
+            for (int k = 0; k < 20; k++) /* a while, in which others may come */
+                units++;
+            if (alone)
+                dagi_alone_leave(w);
+            else
+                dagi_unlock(&tasks_lock);
+            dagi_count_one(&dagi_runner(w)->done.completed);
+            atomic_fetch_add(&done_alone, alone);
+            dagi_alone_seek(w);
+        }
+        dagi_work_end(w);
+        if (dagi_random(w) % 4)
+            sched_yield();
+    }
+    return NULL;
+}
+
+START_TEST(one_works_alone)
+{
+    pthread_t threads[WORKERS];
+    dagi_owned_lock fences = {0};
+    int64_t due = 0;
+    hire((uint64_t)_i + 1);
+    for (int i = 0; i < WORKERS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, work, workers[i]), 0);
+    for (int i = 0; i < WORKERS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < WORKERS; i++)
+        due += atomic_load(&runners[i].done.completed);
+    ck_assert_int_eq(units, 20 * due);
+    dagi_owned_begin(&fences, 1);
+    ck_assert(atomic_load(&done_alone) > 0 || !dagi_owned_is_alone(&fences));
 }
 END_TEST
 
@@ -222,6 +340,8 @@ int main(void)
     tcase_add_loop_test(t, model, 0, 8);
     tcase_add_test(t, check_sees_violations);
     tcase_add_loop_test(t, thieves, 0, 4);
+    tcase_add_test(t, alone_while_nobody_else_works);
+    tcase_add_loop_test(t, one_works_alone, 0, 4);
     Suite *s = suite_create("sched");
     suite_add_tcase(s, t);
     return run_suite(s);

@@ -38,7 +38,7 @@ static inline dag_context *hand_new(size_t context_bytes, size_t worker_bytes, i
     pthread_mutex_init(&tasks->pools_lock, NULL);
     tasks->pools_end = &tasks->pools;
     tasks->nworkers = workers;
-    tasks->single = tasks->unlocked = workers == 1;
+    tasks->single = workers == 1;
     tasks->oversubscribed = 1; /* beside other tests */
     tasks->task_store = dagi_task_store_new();
     ctx->values = dagi_value_depot_new();
@@ -47,6 +47,7 @@ static inline dag_context *hand_new(size_t context_bytes, size_t worker_bytes, i
         struct dagi_worker *w = tasks->workers[i] = hand_alloc(worker_bytes);
         w->ctx = ctx;
         w->index = i;
+        dagi_runner(w)->unlocked = dagi_unlocked(ctx);
         w->values = dagi_value_cache_new(ctx->values);
         ck_assert_ptr_nonnull(w->values);
     }

@@ -29,7 +29,7 @@ START_TEST(bodies_pay_where_a_setting_asks_for_it)
     dag_context *ctx = context_with(0, 0);
     ck_assert_ptr_null(dagi_tasks(ctx)->observer);
     ck_assert_ptr_null(dagi_tasks(ctx)->watcher);
-    ck_assert_int_eq(dagi_tasks(ctx)->unlocked, 1);
+    ck_assert_int_eq(dagi_unlocked(ctx), 1);
     ck_assert_ptr_nonnull(dagi_crew(ctx)->causes); /* costs nothing before a stall */
     end(ctx);
     ctx = context_with(1, 0);
@@ -40,7 +40,7 @@ START_TEST(bodies_pay_where_a_setting_asks_for_it)
     ctx = context_with(0, 1000);
     ck_assert_ptr_nonnull(dagi_tasks(ctx)->observer);
     ck_assert_ptr_nonnull(dagi_runner(dagi_tasks(ctx)->workers[0])->watched);
-    ck_assert_int_eq(dagi_tasks(ctx)->unlocked, 0); /* its thread reads the tables */
+    ck_assert_int_eq(dagi_unlocked(ctx), 0); /* its thread reads the tables */
     end(ctx);
 }
 END_TEST
