@@ -12,6 +12,7 @@
 #include "../device/resident.h"
 #include "../sim/sim.h"
 #include "../task/door.h"
+#include "../task/shard.h"
 #include "../watch/watch.h"
 #include "trace.h"
 

@@ -64,7 +64,8 @@ void dagi_alone_seek(struct dagi_worker *w)
         return;
     assert(atomic_load_explicit(&r->at_work, memory_order_relaxed));
     if (dagi_owned_is_alone(&dagi_tasks(w->ctx)->alone.lock)) {
-        r->quest.lasted++;
+        if (r->quest.lasted < LONG)
+            r->quest.lasted++;
         return;
     }
     if (r->quest.lasted > 0) { /* somebody has come */

@@ -29,8 +29,8 @@ struct dagi_alone {
     _Alignas(DAGI_LINE) dagi_owned_lock lock;
 };
 
-/* Of a worker, its own: how often it was asked (dagi_alone_seek()) since it is alone; how often in a row nobody
- * else was at work; and how many times in a row it was alone for a moment only. */
+/* Of a worker, its own: how often it was asked (dagi_alone_seek()) since it is alone, up to a bound; how often in a
+ * row nobody else was at work; and how many times in a row it was alone for a moment only. */
 struct dagi_alone_quest {
     int lasted, quiet, vain;
 };
