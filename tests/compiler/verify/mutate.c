@@ -11,7 +11,7 @@
  * more than about K mutants of each file are made, evenly spread.
  *
  * --same must tell every mutant whose graph differs from the file it was made of: it may say that it
- * cannot decide, but not that they are the same.
+ * cannot decide, but not that they are the same. An input that is NULL is none, for --same.
  */
 #include "driver/frontend.h"
 #include "verify/exhaust.h"
@@ -43,8 +43,8 @@ typedef struct version {
     bool refused;               /* by the front end or the proofs */
     bool enumerated;
     bool bad_memory;            /* enumeration found a reference out of bounds, remote or racing */
-    uint64_t *lines;            /* hashes of tasks, edges and references: the graph */
-    size_t n_lines;
+    uint64_t *lines;            /* hashes of tasks, edges and references: the graph; */
+    size_t n_lines, n_all;      /* behind them those of inputs that are NULL */
     const char *first_error;
 } version;
 
@@ -92,10 +92,16 @@ static void describe_graph(version *v, const concrete_graph *g)
 {
     v->lines = util_alloc((g->n_tasks + g->n_refs + 1) * sizeof(*v->lines));
     for (uint32_t t = 0; t < g->n_tasks; t++)
-        v->lines[v->n_lines++] = hash_task(g, t);
-    for (size_t i = 0; i < g->n_refs; i++)
-        v->lines[v->n_lines++] = hash_ref(g, &g->refs[i]);
+        v->lines[v->n_all++] = hash_task(g, t);
+    for (int nulls = 0; nulls < 2; nulls++) {
+        for (size_t i = 0; i < g->n_refs; i++)
+            if ((g->refs[i].edge->end == SEMA_END_NULL) == nulls)
+                v->lines[v->n_all++] = hash_ref(g, &g->refs[i]);
+        if (!nulls)
+            v->n_lines = v->n_all;
+    }
     qsort(v->lines, v->n_lines, sizeof(*v->lines), compare_hashes);
+    qsort(v->lines + v->n_lines, v->n_all - v->n_lines, sizeof(*v->lines), compare_hashes);
 }
 
 static unsigned errors_of(const diag *d, const char *check)
@@ -194,8 +200,8 @@ static bool matters(const campaign *c, const version *v, kind k)
         return true;            /* no graph at all: refused by the front end, or infinite */
     if (k >= SHIFT_MEMORY)
         return v->bad_memory;
-    return v->n_lines != c->base.n_lines ||
-           memcmp(v->lines, c->base.lines, v->n_lines * sizeof(*v->lines)) != 0;
+    return v->n_lines != c->base.n_lines || v->n_all != c->base.n_all ||
+           memcmp(v->lines, c->base.lines, v->n_all * sizeof(*v->lines)) != 0;
 }
 
 /* Is it another graph, and does --same say so? */
