@@ -9,7 +9,7 @@
  * and the flows, is guarded by the lock of the shard. The last arrival takes the task out, from
  * then on it belongs to the worker that brought it. Unlock and lock make what the producers wrote
  * into values visible to whoever runs the task. With one worker, and nobody who watches it,
- * there is one shard and no lock is taken.
+ * there is one shard and no lock is taken; a worker that alone runs tasks takes none either (alone.h).
  *
  * The arrivals that one task brings come one after the other, and neighbours share a shard. So the
  * lock stays with the worker (`held`) until it needs that of another shard, or the last has been
