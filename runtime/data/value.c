@@ -7,11 +7,18 @@
 #include <assert.h>
 #include <string.h>
 
+enum { VECTOR = 64 }; /* bytes of the largest one that a processor has */
+
+static int64_t least_ld(const dag_shape *shape)
+{
+    return shape->m > 0 ? shape->m : 1;
+}
+
 static void view_set(dag_value *v, const dag_shape *shape)
 {
     v->m = shape->m;
     v->n = shape->n;
-    v->ld = shape->m > 0 ? shape->m : 1;
+    v->ld = least_ld(shape);
     v->elem = shape->elem;
 }
 
@@ -41,20 +48,42 @@ static uint32_t nowhere_of(const dag_taskpool *pool, size_t bytes)
     return pool->data->unread && bytes < pool->ctx->nowhere.bytes ? DAGI_VALUE_NOWHERE : 0;
 }
 
-dag_value *dagi_value_new(struct dagi_worker *w, dag_taskpool *pool, const dag_shape *shape)
+/* A value with columns `ld` items apart, the first so many bytes behind a vector. */
+static dag_value *value_at(struct dagi_worker *w, dag_taskpool *pool, const dag_shape *shape, int64_t ld, size_t phase)
 {
+    const dag_shape whole = {ld, shape->n, shape->elem};
     size_t bytes;
-    if (shape_bytes(shape, &bytes))
+    if (shape->m < 0 || shape_bytes(shape->m > 0 ? &whole : shape, &bytes))
         return NULL;
     uint32_t nowhere = w->ctx->nowhere.bytes ? nowhere_of(pool, bytes) : 0;
-    dagi_value *v = dagi_block_get(w->values, nowhere ? 0 : bytes);
+    dagi_value *v = dagi_block_get(w->values, nowhere ? 0 : bytes + phase);
     if (v == NULL)
         return NULL;
     value_init(v, pool, nowhere);
     view_set(&v->v, shape);
-    if (nowhere)
-        v->v.ptr = w->ctx->nowhere.at;
+    v->v.ld = ld;
+    v->v.ptr = nowhere ? w->ctx->nowhere.at : (char *)v->v.ptr + phase;
     return &v->v;
+}
+
+dag_value *dagi_value_new(struct dagi_worker *w, dag_taskpool *pool, const dag_shape *shape)
+{
+    return value_at(w, pool, shape, least_ld(shape), 0);
+}
+
+/*
+ * For a copy. Whether a writer gets one depends on time, and results must not. But a library may add up a column in
+ * another order where it begins at another place of a vector, as OpenBLAS's dot for SSE does. So columns of the copy
+ * begin at the same places as those of the original.
+ */
+static dag_value *value_like(struct dagi_worker *w, dag_taskpool *pool, const dag_value *value)
+{
+    const dag_shape shape = {value->m, value->n, value->elem};
+    if (w->ctx->nowhere.bytes > 0 || shape.m == 0)
+        return dagi_value_new(w, pool, &shape);
+    size_t two = shape.elem & -shape.elem; /* the power of two in the size of an item */
+    int64_t period = two < VECTOR ? (int64_t)(VECTOR / two) : 1;
+    return value_at(w, pool, &shape, shape.m + (value->ld - shape.m) % period, (uintptr_t)value->ptr % VECTOR);
 }
 
 dag_value *dagi_value_home(struct dagi_worker *w, dag_taskpool *pool, const dag_element *e,
@@ -148,8 +177,7 @@ dag_value *dagi_value_writable(struct dagi_worker *w, dag_value *value, int *ren
     }
     if (v->pool->program->aliased)
         return value; /* live memory: whoever shares it sees the change, as the dialect says */
-    const dag_shape shape = {value->m, value->n, value->elem};
-    dag_value *copy = dagi_value_new(w, v->pool, &shape);
+    dag_value *copy = value_like(w, v->pool, value);
     if (copy == NULL)
         return NULL;
     dagi_value_copy(copy, value, DAG_REGION_FULL);

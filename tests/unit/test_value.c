@@ -120,6 +120,36 @@ START_TEST(shared_value_is_copied_for_a_writer)
 }
 END_TEST
 
+/* Or sums would depend on whether there was a copy. */
+START_TEST(columns_of_a_copy_begin_where_those_of_the_original_do)
+{
+    enum { LINE = 64, FURTHER = 20 };
+    static _Alignas(LINE) char memory[8192];
+    const size_t items[] = {1, 4, 8, 12, 16, 24, 128};
+    for (size_t k = 0; k < sizeof items / sizeof items[0]; k++)
+        for (int at = 0; at < FURTHER * FURTHER; at++) {
+            const dag_element e = {.ptr = memory + (size_t)(at / FURTHER) * (items[k] & -items[k]) % LINE,
+                                   .ld = ROWS + at % FURTHER, .shape = {ROWS, COLS, items[k]}};
+            dag_value *v = dagi_value_home(&w, pool, &e, 0), *mine;
+            int renamed;
+            for (int j = 0; j < COLS; j++)
+                memset((char *)e.ptr + (size_t)(j * e.ld) * items[k], j + 1, ROWS * items[k]);
+            mine = dagi_value_writable(&w, v, &renamed);
+            ck_assert_int_eq(renamed, 1);
+            ck_assert_int_ge(mine->ld, ROWS);
+            ck_assert_int_le(mine->ld, e.ld);
+            for (int j = 0; j < COLS; j++) {
+                const char *column = (char *)mine->ptr + (size_t)(j * mine->ld) * items[k];
+                ck_assert_uint_eq((uintptr_t)column % LINE, ((uintptr_t)e.ptr + (size_t)(j * e.ld) * items[k]) % LINE);
+                for (size_t i = 0; i < ROWS * items[k]; i++)
+                    ck_assert_int_eq(column[i], j + 1);
+            }
+            dagi_value_release(&w, mine);
+        }
+    finish();
+}
+END_TEST
+
 START_TEST(regions_are_copied_exactly)
 {
     enum { MOST = 6 };
@@ -290,6 +320,7 @@ int main(void)
     tcase_add_test(tc, memory_is_proportional_to_live_values);
     tcase_add_test(tc, sole_holder_writes_in_place);
     tcase_add_test(tc, shared_value_is_copied_for_a_writer);
+    tcase_add_test(tc, columns_of_a_copy_begin_where_those_of_the_original_do);
     tcase_add_test(tc, regions_are_copied_exactly);
     tcase_add_test(tc, values_without_content_have_no_memory);
     tcase_add_test(tc, threads_share_the_table_and_the_depot);
