@@ -98,11 +98,12 @@ void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t al
     /* One long dimension may be that of a panel. */
     if (n <= MICRO_MAX && (m <= MICRO_MAX || k <= MICRO_MAX) && MICRO_NOW != NULL &&
         !packing_pays(transa != DAG_NO_TRANS, m, n, k, sizeof(elem_t))) {
-        if (beta != 1)
+        bool fresh = beta == 0 && alpha != 0;
+        if (beta != 1 && !fresh)
             LOCAL(scale)(m, n, beta, C, ldc);
         if (alpha != 0)
             MICRO_NOW->gemm(transa != DAG_NO_TRANS, transb != DAG_NO_TRANS, m, n, k, alpha, A, lda,
-                            B, ldb, C, ldc);
+                            B, ldb, fresh, C, ldc);
         return;
     }
 #else

@@ -39,6 +39,11 @@ static_assert((int)DAG_UNIT == (int)CblasUnit && (int)DAG_NON_UNIT == (int)Cblas
 #define MICRO_FITS(m, n, k) \
     ((m) <= MICRO_MAX && (n) <= MICRO_MAX && (k) <= MICRO_MAX && MICRO_NOW != NULL)
 
+/* Those for pairs of elements, of which a complex one is one. */
+#define PAIRS_NOW_c dagi_micro_s()
+#define PAIRS_NOW_z dagi_micro_d()
+#define PAIRS_NOW DAG_PRECISION_CAT(PAIRS_NOW_, DAG_PRECISION)
+
 /* Maps the pages of this library's code, and some of the stack. */
 void dagi_map_pages(void);
 

@@ -30,11 +30,14 @@ enum { MICRO_MAX = 512 };
 /* Columns that are reduced together by reflectors. */
 enum { MICRO_LEAF = 8 };
 
+/* Complex columns that are factored together, and elements, in columns of whole vectors. */
+enum { MICRO_QR_COLS = 24, MICRO_QR_ROOM = 64 * MICRO_QR_COLS };
+
 #define MICRO_TABLE(p, elem)                                                                       \
     typedef struct dagi_micro_##p##_table {                                                        \
-        /* C := C + alpha op(A) op(B); C is m by n, k the inner dimension. */                      \
+        /* C := C + alpha op(A) op(B), or without C (fresh); C is m by n, k the inner dimension. */ \
         void (*gemm)(bool transa, bool transb, int m, int n, int k, elem alpha, const elem *A,     \
-                     int lda, const elem *B, int ldb, elem *C, int ldc);                           \
+                     int lda, const elem *B, int ldb, bool fresh, elem *C, int ldc);               \
         /* A triangle of C := C + alpha A A^T, or A^T A when trans; C is n by n. */                \
         void (*syrk)(bool lower, bool trans, int n, int k, elem alpha, const elem *A, int lda,     \
                      elem *C, int ldc);                                                            \
@@ -46,6 +49,11 @@ enum { MICRO_LEAF = 8 };
         /* The same of complex elements, pairs of `elem`; op(A) is A, A^T (trans), or A^H (conj, too). */ \
         void (*trsv_pairs)(bool lower, bool trans, bool conj, bool unit, int m, const elem *A,     \
                            int lda, elem *x);                                                      \
+        /* QR of m by n complex elements, pairs of `elem`, and the upper triangle of T, as geqrt   \
+         * has them. False, and nothing changed: there are more columns than MICRO_QR_COLS or more \
+         * elements than MICRO_QR_ROOM, or squares of a column are not between the last two. */    \
+        bool (*geqrt_pairs)(int m, int n, elem *A, int lda, elem *T, int ldt, elem least,          \
+                            elem most);                                                            \
         /* Cholesky factor in place; LAPACK's info. */                                             \
         int (*potrf)(bool lower, int n, elem *A, int lda);                                         \
         /* One pass over the columns x of X, m by MICRO_LEAF. For j >= 0 column j becomes           \

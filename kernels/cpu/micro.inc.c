@@ -74,7 +74,7 @@ typedef struct MICRO(ahead) {
  * better way. */
 INLINE void MICRO(edge)(int vecs, int cols, bool whole, MICRO_MASK mask, ptrdiff_t k, elem_t alpha,
                         const elem_t *A, ptrdiff_t lda, const elem_t *B, ptrdiff_t b_row,
-                        ptrdiff_t b_col, elem_t *C, ptrdiff_t ldc)
+                        ptrdiff_t b_col, bool fresh, elem_t *C, ptrdiff_t ldc)
 {
     MICRO(vector) acc[MICRO_COLS][3];
     EACH_COL(j)
@@ -97,10 +97,11 @@ INLINE void MICRO(edge)(int vecs, int cols, bool whole, MICRO_MASK mask, ptrdiff
     }
     /* All of C is read before any is written. A load that touches the bytes of a masked store waits for that store, even
      * for bytes that the mask leaves alone, and the next column begins within them. */
+    MICRO(addend) to = MICRO(adds_to)(fresh, C, ldc);
     EACH_COL(j)
         EACH_VEC(i)
             if (j < cols) {
-                const elem_t *c = C + i * LANES + j * ldc;
+                const elem_t *c = to.at + i * LANES + j * to.ld;
                 acc[j][i] = alpha * acc[j][i] + (whole || i < vecs - 1 ? *(const MICRO(loose) *)c
                                                                        : (MICRO(vector))MICRO_LOAD(mask, c));
             }
@@ -118,9 +119,9 @@ INLINE void MICRO(edge)(int vecs, int cols, bool whole, MICRO_MASK mask, ptrdiff
 #define MICRO_EDGE(name, vecs, cols, whole)                                                        \
     static MICRO_TARGET void MICRO(name##_##vecs##_##cols)(                                        \
         MICRO_MASK mask, ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda,                \
-        const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, elem_t *C, ptrdiff_t ldc)               \
+        const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, bool fresh, elem_t *C, ptrdiff_t ldc)   \
     {                                                                                              \
-        MICRO(edge)(vecs, cols, whole, mask, k, alpha, A, lda, B, b_row, b_col, C, ldc);           \
+        MICRO(edge)(vecs, cols, whole, mask, k, alpha, A, lda, B, b_row, b_col, fresh, C, ldc);    \
     }
 #define MICRO_EDGES_OF(name, cols, whole)                                                          \
     MICRO_EDGE(name, 1, cols, whole) MICRO_EDGE(name, 2, cols, whole) MICRO_EDGE(name, 3, cols, whole)
@@ -142,7 +143,7 @@ MICRO_EDGES(8)
 /* By columns, less one, whether all vectors are whole, and vectors, less one. */
 static void (*const MICRO(edges)[MICRO_COLS][2][3])(MICRO_MASK, ptrdiff_t, elem_t, const elem_t *,
                                                  ptrdiff_t, const elem_t *, ptrdiff_t, ptrdiff_t,
-                                                 elem_t *, ptrdiff_t) = {
+                                                 bool, elem_t *, ptrdiff_t) = {
     EDGES(1), EDGES(2), EDGES(3), EDGES(4),
 #if MICRO_COLS == 8
     EDGES(5), EDGES(6), EDGES(7), EDGES(8),
@@ -181,6 +182,7 @@ typedef struct MICRO(operand) {
 /* An update C += alpha A B^T, only in a region of C; up to MICRO_DEPTH of the inner dimension. */
 typedef struct MICRO(job) {
     dag_region region; /* FULL, LOWER or UPPER */
+    bool fresh;        /* C is what is added, all of it: what was there is not read */
     bool copies;       /* rows of A are packed even where they are contiguous */
     bool near;         /* all fits in a second-level cache: nothing is fetched ahead */
     bool fetched;      /* A and B were fetched into that by the task before: no more of them is */
@@ -240,10 +242,11 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
         bool is_near = MICRO_AHEAD > 0 && job->B.row == 1 && (i > 0 || job->fetched);
         next.b = next.b_step == 0 ? a : is_near ? B.at + MICRO_AHEAD * B.col : B.at + MICRO_COLS * B.row;
         if (cols == MICRO_COLS && rows % LANES == 0 && !job->near)
-            MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next, to, ldc);
+            MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next, job->fresh, to,
+                            ldc);
         else
             MICRO(edges)[cols - 1][rows % LANES == 0][vecs - skip - 1](last, job->k, job->alpha, a, lda, B.at,
-                                                                       B.row, B.col, to, ldc);
+                                                                       B.row, B.col, job->fresh, to, ldc);
         if (!inside)
             MICRO(add_part)(job->region, rows - skip * LANES, cols, top - j, (elem_t *)aside, c,
                             job->ldc);
@@ -349,6 +352,7 @@ static MICRO_TARGET void MICRO(update)(MICRO(job) job)
         else
 #endif
             MICRO(slice)(&job);
+        job.fresh = false;
         job.A.at += job.k * job.A.col;
         job.B.at += job.k * job.B.col;
         first = end;
@@ -356,18 +360,22 @@ static MICRO_TARGET void MICRO(update)(MICRO(job) job)
 }
 
 static MICRO_TARGET void MICRO(gemm)(bool transa, bool transb, int m, int n, int k, elem_t alpha,
-                                     const elem_t *A, int lda, const elem_t *B, int ldb,
+                                     const elem_t *A, int lda, const elem_t *B, int ldb, bool fresh,
                                      elem_t *C, int ldc)
 {
-    if (transa && !transb && n <= MICRO_NARROW && k >= 4 * LANES) {
+    bool dots = transa && !transb && n <= MICRO_NARROW && k >= 4 * LANES;
+    bool slim = !transa && (n == 1 || (n <= MICRO_SLIM && k >= 4 * LANES));
+    for (int j = 0; fresh && (dots || slim || k == 0) && j < n; j++)
+        memset(C + j * (ptrdiff_t)ldc, 0, (size_t)m * sizeof(elem_t));
+    if (dots) {
         MICRO(dots)(m, n, k, alpha, A, lda, B, ldb, C, ldc);
         return;
     }
-    if (!transa && (n == 1 || (n <= MICRO_SLIM && k >= 4 * LANES))) {
+    if (slim) {
         MICRO(slim)(n, m, k, alpha, A, lda, B, transb ? ldb : 1, transb ? 1 : ldb, C, ldc);
         return;
     }
-    MICRO(update)((MICRO(job)){.region = DAG_REGION_FULL, .m = m, .n = n, .k = k, .alpha = alpha,
+    MICRO(update)((MICRO(job)){.region = DAG_REGION_FULL, .fresh = fresh, .m = m, .n = n, .k = k, .alpha = alpha,
                                .A = {A, transa ? lda : 1, transa ? 1 : lda},
                                .B = {B, transb ? 1 : ldb, transb ? ldb : 1}, .C = C, .ldc = ldc});
 }
@@ -386,7 +394,7 @@ static MICRO_TARGET void MICRO(syrk)(bool lower, bool trans, int n, int k, elem_
 #include "cpu/micro_pairs.inc.c"
 
 static const MICRO_TYPE MICRO(table) = {MICRO(gemm),       MICRO(syrk),  MICRO(trsm),   MICRO(trsv),
-                                        MICRO(trsv_pairs), MICRO(potrf), MICRO(reflect)};
+                                        MICRO(trsv_pairs), MICRO(geqrt_pairs), MICRO(potrf), MICRO(reflect)};
 
 #undef LANES
 #undef MICRO_ROWS

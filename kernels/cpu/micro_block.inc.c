@@ -63,26 +63,42 @@ INLINE void MICRO(fetch_target)(int vecs, const elem_t *C, ptrdiff_t ldc)
             __builtin_prefetch(C + i * LANES + j * ldc, 1);
 }
 
-INLINE void MICRO(add)(int vecs, elem_t alpha, const MICRO(block) *acc, elem_t *C, ptrdiff_t ldc)
+/* What a product is added to: C, or nothing. */
+typedef struct MICRO(addend) {
+    const elem_t *at;
+    ptrdiff_t ld;
+} MICRO(addend);
+
+INLINE MICRO(addend) MICRO(adds_to)(bool fresh, const elem_t *C, ptrdiff_t ldc)
 {
+    static const elem_t zeros[MICRO_ROWS];
+    return fresh ? (MICRO(addend)){zeros, 0} : (MICRO(addend)){C, ldc};
+}
+
+INLINE void MICRO(add)(int vecs, elem_t alpha, const MICRO(block) *acc, bool fresh, elem_t *C, ptrdiff_t ldc)
+{
+    MICRO(addend) to = MICRO(adds_to)(fresh, C, ldc);
     EACH_COL(j)
         EACH_VEC(i)
-            *(MICRO(loose) *)(C + i * LANES + j * ldc) += alpha * acc->v[j][i];
+            *(MICRO(loose) *)(C + i * LANES + j * ldc) =
+                alpha * acc->v[j][i] + *(const MICRO(loose) *)(to.at + i * LANES + j * to.ld);
 }
 
 /* One whole block of a product. Kept apart per number of vectors and by what is fetched, so that each is a plain loop. */
 typedef void MICRO(whole_block)(ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda, const elem_t *B,
-                                ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next, elem_t *C, ptrdiff_t ldc);
+                                ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next, bool fresh, elem_t *C,
+                                ptrdiff_t ldc);
 #define MICRO_BLOCK(name, kind, vecs, fetch)                                                       \
     APART void MICRO(block_##name##_##vecs)(                                                       \
         ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda, const elem_t *B,                \
-        ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next, elem_t *C, ptrdiff_t ldc)             \
+        ptrdiff_t b_row, ptrdiff_t b_col, MICRO(ahead) next, bool fresh, elem_t *C,                \
+        ptrdiff_t ldc)                                                                             \
     {                                                                                              \
         MICRO(block) acc;                                                                          \
         MICRO(fetch_target)(vecs, C, ldc);                                                         \
         MICRO(clear)(vecs, &acc);                                                                  \
         MICRO(kind)(vecs, fetch, k, A, lda, B, b_row, b_col, next, &acc);                          \
-        MICRO(add)(vecs, alpha, &acc, C, ldc);                                                     \
+        MICRO(add)(vecs, alpha, &acc, fresh, C, ldc);                                              \
     }
 #define MICRO_BLOCKS(name, kind, fetch)                                                            \
     MICRO_BLOCK(name, kind, 1, fetch) MICRO_BLOCK(name, kind, 2, fetch) MICRO_BLOCK(name, kind, 3, fetch)
@@ -107,9 +123,9 @@ static MICRO(whole_block) *const MICRO(blocks)[][3] = {
 
 static MICRO_TARGET void MICRO(multiply)(int vecs, ptrdiff_t k, elem_t alpha, const elem_t *A,
                                          ptrdiff_t lda, const elem_t *B, ptrdiff_t b_row,
-                                         ptrdiff_t b_col, MICRO(ahead) next, elem_t *C,
-                                         ptrdiff_t ldc)
+                                         ptrdiff_t b_col, MICRO(ahead) next, bool fresh,
+                                         elem_t *C, ptrdiff_t ldc)
 {
     int fetched = (next.a != NULL) + 2 * (next.far != NULL);
-    MICRO(blocks)[fetched][vecs - 1](k, alpha, A, lda, B, b_row, b_col, next, C, ldc);
+    MICRO(blocks)[fetched][vecs - 1](k, alpha, A, lda, B, b_row, b_col, next, fresh, C, ldc);
 }

@@ -1,5 +1,5 @@
 /*
- * Part of micro.inc.c: the solve with a small complex triangle and one vector. An element is a pair of elem_t, its real
+ * Part of micro.inc.c: the solve with a small complex triangle and one vector, and QR of few complex columns. An element is a pair of elem_t, its real
  * part first; a vector holds LANES / 2 of them. The unknowns of a block are solved for one by one; what they take from
  * others, or others from them, goes by vectors: once as it lies, and once with the parts of each pair exchanged.
  */
@@ -10,8 +10,10 @@ typedef struct MICRO(pair) {
 
 /* Unknowns of a block. */
 #define PAIR_COLS 4
-/* Their real and imaginary parts, and room for MICRO(sums). */
-#define PAIR_SUMS (LANES > 2 * PAIR_COLS ? LANES : 2 * PAIR_COLS)
+/* Columns that are multiplied together at most, and the real and imaginary parts of their products: what MICRO(sums)
+ * takes. */
+#define PAIR_GROUP (LANES / 2 > PAIR_COLS ? LANES / 2 : PAIR_COLS)
+#define PAIR_SUMS (2 * PAIR_GROUP)
 
 INLINE MICRO(pair) MICRO(pair_times)(MICRO(pair) a, MICRO(pair) b)
 {
@@ -57,33 +59,43 @@ INLINE MICRO(vector) MICRO(parts)(elem_t first, elem_t second)
     return v;
 }
 
+/* A vector of pairs, all of it or these lanes. */
+INLINE MICRO(vector) MICRO(pairs_at)(bool whole, MICRO_MASK part, const elem_t *at)
+{
+    return whole ? *(const MICRO(loose) *)at : (MICRO(vector))MICRO_LOAD(part, at);
+}
+
 /* x := x - A values, for m rows of PAIR_COLS columns of A. */
-INLINE void MICRO(pairs_spread)(int m, const elem_t *A, ptrdiff_t lda, const MICRO(pair) *values, elem_t *x)
+INLINE void MICRO(pairs_spread)(bool whole, int m, const elem_t *A, ptrdiff_t lda, const MICRO(pair) *values, elem_t *x)
 {
     const MICRO(vector) sign = MICRO(parts)(-1, 1);
     for (int i = 0; i < 2 * m; i += LANES) {
         MICRO_MASK part = MICRO_FIRST(2 * m - i < LANES ? 2 * m - i : LANES);
-        MICRO(vector) straight = (MICRO(vector))MICRO_LOAD(part, x + i), crossed = {0};
+        MICRO(vector) straight = MICRO(pairs_at)(whole, part, x + i), crossed = {0};
         _Pragma("GCC unroll 4") for (int c = 0; c < PAIR_COLS; c++) {
-            MICRO(vector) a = (MICRO(vector))MICRO_LOAD(part, A + i + 2 * c * lda);
+            MICRO(vector) a = MICRO(pairs_at)(whole, part, A + i + 2 * c * lda);
             straight -= values[c].re * a;
             crossed += values[c].im * a;
         }
-        MICRO_STORE(x + i, part, straight - sign * MICRO(crossed)(crossed));
+        straight -= sign * MICRO(crossed)(crossed);
+        if (whole)
+            *(MICRO(loose) *)(x + i) = straight;
+        else
+            MICRO_STORE(x + i, part, straight);
     }
 }
 
 /* The scalar products of w columns of A, or of their conjugates, with x. */
-INLINE void MICRO(pairs_gather)(int m, int w, bool conj, const elem_t *A, ptrdiff_t lda, const elem_t *x,
+INLINE void MICRO(pairs_gather)(bool whole, int m, int w, bool conj, const elem_t *A, ptrdiff_t lda, const elem_t *x,
                                 elem_t *sum)
 {
-    MICRO(vector) straight[PAIR_COLS] = {{0}}, crossed[PAIR_COLS] = {{0}}, all[PAIR_SUMS] = {{0}};
+    MICRO(vector) straight[PAIR_GROUP] = {{0}}, crossed[PAIR_GROUP] = {{0}}, all[PAIR_SUMS] = {{0}};
     for (int i = 0; i < 2 * m; i += LANES) {
         MICRO_MASK part = MICRO_FIRST(2 * m - i < LANES ? 2 * m - i : LANES);
-        MICRO(vector) value = (MICRO(vector))MICRO_LOAD(part, x + i), other = MICRO(crossed)(value);
-        _Pragma("GCC unroll 4") for (int c = 0; c < PAIR_COLS; c++)
+        MICRO(vector) value = MICRO(pairs_at)(whole, part, x + i), other = MICRO(crossed)(value);
+        _Pragma("GCC unroll 8") for (int c = 0; c < PAIR_GROUP; c++)
             if (c < w) {
-                MICRO(vector) a = (MICRO(vector))MICRO_LOAD(part, A + i + 2 * c * lda);
+                MICRO(vector) a = MICRO(pairs_at)(whole, part, A + i + 2 * c * lda);
                 straight[c] += a * value;
                 crossed[c] += a * other;
             }
@@ -132,16 +144,180 @@ static MICRO_TARGET void MICRO(trsv_pairs)(bool lower, bool trans, bool conj, bo
         elem_t sum[PAIR_SUMS];
         if (trans && done > 0) {
             int from = lower ? j + w : 0;
-            MICRO(pairs_gather)(done, w, conj, column + 2 * from, lda, x + 2 * from, sum);
+            MICRO(pairs_gather)(false, done, w, conj, column + 2 * from, lda, x + 2 * from, sum);
             for (int c = 0; c < 2 * w; c++)
                 x[2 * j + c] -= sum[c];
         }
         MICRO(pairs_corner)(forward, trans, conj, unit, w, column + 2 * j, lda, x + 2 * j, values);
         if (!trans && rest > 0) {
             int from = lower ? j + w : 0;
-            MICRO(pairs_spread)(rest, column + 2 * from, lda, values, x + 2 * from);
+            MICRO(pairs_spread)(false, rest, column + 2 * from, lda, values, x + 2 * from);
         }
     }
 }
+
+/* ---- QR of few columns -------------------------------------------------------------------- */
+
+#define QR_SIDE (2 * MICRO_QR_COLS / LANES) /* vectors that a row of pairs takes */
+/* What a factorisation works on: columns of whole vectors, a multiple of PAIR_GROUP, zeros where nothing is. Vectors are
+ * read as they were written: a load of what several stores wrote waits for them. */
+typedef struct MICRO(pairs_qr) {
+    int rows, side, cols;                       /* pairs of a column of X, and of T; columns */
+    MICRO(vector) X[2 * MICRO_QR_ROOM / LANES]; /* V with its ones and zeros, and what is left of the other columns */
+    MICRO(vector) T[QR_SIDE * MICRO_QR_COLS];
+    MICRO(vector) R[QR_SIDE * MICRO_QR_COLS]; /* columns MICRO_QR_COLS pairs apart */
+} MICRO(pairs_qr);
+
+static int MICRO(whole_pairs)(int count)
+{
+    return (count + LANES / 2 - 1) / (LANES / 2) * (LANES / 2);
+}
+
+INLINE void MICRO(pairs_clear)(int count, elem_t *x)
+{
+    for (int i = 0; i < 2 * count; i += LANES)
+        *(MICRO(vector) *)(x + i) = (MICRO(vector)){0};
+}
+
+/* Ones in the lanes from `first` on, or before it, zeros in the others. */
+INLINE MICRO(vector) MICRO(lanes_from)(bool before, int first)
+{
+    static const elem_t steps[3 * LANES] = {[LANES ... 2 * LANES - 1] = 1};
+    first = first < 0 ? 0 : first < LANES ? first : LANES;
+    return *(const MICRO(loose) *)(steps + (before ? 2 * LANES : LANES) - first);
+}
+
+/* y := by x, or its conjugate. */
+INLINE void MICRO(pairs_scale)(int m, MICRO(pair) by, bool conj, const elem_t *x, elem_t *y)
+{
+    const MICRO(vector) straight = MICRO(parts)(by.re, conj ? -by.re : by.re);
+    const MICRO(vector) crossed = MICRO(parts)(-by.im, conj ? -by.im : by.im);
+    for (int i = 0; i < 2 * m; i += LANES) {
+        MICRO(vector) v = *(const MICRO(vector) *)(x + i);
+        *(MICRO(vector) *)(y + i) = straight * v + crossed * MICRO(crossed)(v);
+    }
+}
+
+INLINE elem_t MICRO(pairs_squares)(int m, const elem_t *x)
+{
+    MICRO(vector) sum = {0};
+    for (int i = 0; i < 2 * m; i += LANES)
+        sum += *(const MICRO(vector) *)(x + i) * *(const MICRO(vector) *)(x + i);
+    elem_t part[LANES];
+    memcpy(part, &sum, sizeof part);
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; l++)
+            part[l] += part[l + half];
+    return part[0];
+}
+
+/* Columns from that of `from` on, each less its factor times v. */
+INLINE void MICRO(pairs_update)(const MICRO(pairs_qr) *q, int from, const elem_t *v, const elem_t *factor, elem_t *X)
+{
+    const MICRO(vector) sign = MICRO(parts)(-1, 1);
+    for (int c = from / PAIR_COLS * PAIR_COLS; c < q->cols; c += PAIR_COLS) {
+        elem_t *x = X + 2 * (ptrdiff_t)c * q->rows;
+        for (int i = 0; i < 2 * q->rows; i += LANES) {
+            MICRO(vector) straight = *(const MICRO(vector) *)(v + i), crossed = sign * MICRO(crossed)(straight);
+            _Pragma("GCC unroll 4") for (int e = 0; e < PAIR_COLS; e++)
+                *(MICRO(vector) *)(x + i + 2 * e * (ptrdiff_t)q->rows) -=
+                    factor[2 * (c + e)] * straight + factor[2 * (c + e) + 1] * crossed;
+        }
+    }
+}
+
+/* H^H (alpha; x) = (beta; 0) for H = I - tau (1; x') (1; x')^H as in qr.inc.c, given the sum of the squares of x, of
+ * which there may be none: beta, and what x is multiplied by. False: not by these squares. */
+INLINE bool MICRO(pairs_reflector)(elem_t squares, bool none, elem_t least, elem_t most, MICRO(pair) alpha,
+                                   elem_t *beta, MICRO(pair) *tau, MICRO(pair) *scale)
+{
+    elem_t all = squares + alpha.re * alpha.re + alpha.im * alpha.im;
+    *beta = alpha.re;
+    *tau = (MICRO(pair)){0, 0};
+    *scale = (MICRO(pair)){1, 0};
+    if (none && alpha.im == 0)
+        return true;
+    if (!((none ? all : squares) > least && all < most))
+        return false;
+    *beta = alpha.re < 0 ? MICRO_SQRT(all) : -MICRO_SQRT(all);
+    elem_t re = alpha.re - *beta, by = 1 / (re * re + alpha.im * alpha.im), size = 1 / *beta;
+    *tau = (MICRO(pair)){-re * size, -alpha.im * size};
+    *scale = (MICRO(pair)){re * by, -alpha.im * by};
+    return true;
+}
+
+/* The reflector of column j, those behind it reflected, and column j of T. */
+INLINE bool MICRO(pairs_column)(MICRO(pairs_qr) *q, int j, int m, elem_t least, elem_t most)
+{
+    MICRO(vector) products[QR_SIDE], factors[QR_SIDE], column[QR_SIDE];
+    elem_t *X = (elem_t *)q->X, *v = X + 2 * (ptrdiff_t)j * q->rows, *r = (elem_t *)q->R + 2 * j * MICRO_QR_COLS;
+    elem_t *T = (elem_t *)q->T, *z = (elem_t *)products, *factor = (elem_t *)factors, *t = (elem_t *)column, beta;
+    MICRO(pair) alpha = MICRO(pair_at)(v, j, false), tau, scale;
+    for (int i = 0; i < 2 * j + 2; i += LANES) {
+        *(MICRO(vector) *)(r + i) = *(MICRO(vector) *)(v + i);
+        *(MICRO(vector) *)(v + i) *= MICRO(lanes_from)(false, 2 * j + 2 - i);
+    }
+    if (!MICRO(pairs_reflector)(MICRO(pairs_squares)(q->rows, v), j + 1 == m, least, most, alpha, &beta, &tau, &scale))
+        return false;
+    r[2 * j] = beta;
+    r[2 * j + 1] = 0;
+    MICRO(pairs_scale)(q->rows, scale, false, v, v);
+    *(MICRO(vector) *)(v + 2 * j / LANES * LANES) +=
+        MICRO(lanes_from)(false, 2 * j % LANES) - MICRO(lanes_from)(false, 2 * j % LANES + 1);
+    for (int c = 0; c < q->cols; c += PAIR_GROUP)
+        MICRO(pairs_gather)(true, q->rows, PAIR_GROUP, true, X + 2 * (ptrdiff_t)c * q->rows, q->rows, v, z + 2 * c);
+    MICRO(pairs_scale)(q->cols, tau, true, z, factor);
+    for (int i = 0; i < 2 * j + 2; i += LANES)
+        *(MICRO(vector) *)(factor + i) *= MICRO(lanes_from)(false, 2 * j + 2 - i);
+    MICRO(pairs_update)(q, j + 1, v, factor, X);
+    /* What T gets: -T V^H v tau */
+    MICRO(pairs_scale)(q->cols, tau, false, z, factor);
+    MICRO(pairs_clear)(q->side, t);
+    for (int i = 2 * j / LANES * LANES; i < 2 * q->cols; i += LANES)
+        *(MICRO(vector) *)(factor + i) *= MICRO(lanes_from)(true, 2 * j - i);
+    for (int c = 0; c < j; c += PAIR_COLS) {
+        MICRO(pair) values[PAIR_COLS];
+        memcpy(values, factor + 2 * c, sizeof values);
+        MICRO(pairs_spread)(true, q->side, T + 2 * c * q->side, q->side, values, t);
+    }
+    memcpy(T + 2 * j * q->side, t, 2 * (size_t)q->side * sizeof(elem_t));
+    T[2 * (j + j * q->side)] = tau.re;
+    T[2 * (j + j * q->side) + 1] = tau.im;
+    return true;
+}
+
+static MICRO_TARGET bool MICRO(geqrt_pairs)(int m, int n, elem_t *A, int lda, elem_t *T, int ldt, elem_t least,
+                                            elem_t most)
+{
+    MICRO(pairs_qr) q;
+    if (n > MICRO_QR_COLS || m < n || m > MICRO_QR_ROOM)
+        return false;
+    q.rows = MICRO(whole_pairs)(m);
+    q.side = MICRO(whole_pairs)(n);
+    q.cols = (n + PAIR_GROUP - 1) / PAIR_GROUP * PAIR_GROUP;
+    if (q.rows * q.cols > MICRO_QR_ROOM)
+        return false;
+    size_t column = 2 * (size_t)q.rows * sizeof(elem_t), filled = 2 * (size_t)m * sizeof(elem_t);
+    for (int j = 0; j < q.cols; j++) {
+        char *x = (char *)q.X + (size_t)j * column;
+        MICRO(pairs_clear)(q.side, (elem_t *)q.T + 2 * j * q.side);
+        memset(x + (j < n ? filled : 0), 0, column - (j < n ? filled : 0));
+        if (j < n)
+            memcpy(x, A + 2 * (ptrdiff_t)j * lda, filled);
+    }
+    for (int j = 0; j < n; j++)
+        if (!MICRO(pairs_column)(&q, j, m, least, most))
+            return false;
+    for (int j = 0; j < n; j++) {
+        elem_t *a = A + 2 * (ptrdiff_t)j * lda;
+        memcpy(a, (elem_t *)q.R + 2 * j * MICRO_QR_COLS, 2 * (size_t)(j + 1) * sizeof(elem_t));
+        memcpy(a + 2 * (j + 1), (elem_t *)q.X + 2 * ((ptrdiff_t)j * q.rows + j + 1),
+               2 * (size_t)(m - j - 1) * sizeof(elem_t));
+        memcpy(T + 2 * (ptrdiff_t)j * ldt, (elem_t *)q.T + 2 * j * q.side, 2 * (size_t)(j + 1) * sizeof(elem_t));
+    }
+    return true;
+}
+#undef QR_SIDE
 #undef PAIR_COLS
+#undef PAIR_GROUP
 #undef PAIR_SUMS

@@ -25,7 +25,7 @@
 
 /* Columns that are reduced one by one, and the order of triangles that are filled up with zeros to
  * be multiplied as squares. */
-enum { QR_LEAF = MICRO_LEAF, QR_SQUARE = 48, QR_ROWS = 128, QR_FEW = 32, QR_WHOLE = 24 };
+enum { QR_LEAF = MICRO_LEAF, QR_SQUARE = 48, QR_ROWS = 128, QR_FEW = 32 };
 
 /* Columns a multiple of so many bytes apart fall on each other in a cache: they are copied. */
 enum { QR_STRIDE = 2048 };

@@ -148,6 +148,10 @@ static void LOCAL(geqrt_leaf)(int m, int n, elem_t *A, int lda, elem_t *T, int l
         LOCAL(padded_leaf)(m, n, A, lda, T, ldt);
         return;
     }
+#else
+    if (PAIRS_NOW != NULL && PAIRS_NOW->geqrt_pairs(m, n, (real_t *)A, lda, (real_t *)T, ldt, (real_t)SQUARES_MIN,
+                                                    (real_t)SQUARES_MAX))
+        return;
 #endif
     for (int j = 0; j < n; j++) {
         elem_t *v = A + AT(j, j, lda), z[QR_FEW];
@@ -237,11 +241,10 @@ static void LOCAL(geqrt_few)(int m, int n, elem_t *A, int lda, elem_t *T, int ld
 }
 #endif
 
-/* Columns that are not halved. In z the library's products of few and short columns cost more in calls than what they
- * save: order 20 takes .96 of the time. In c it would take 1.05. */
+/* Columns that are not halved: those of complex types that one kernel takes. */
 static bool LOCAL(is_leaf)(int m, int n)
 {
-    return n <= QR_LEAF || (DAG_PREC == DAG_Z && n <= QR_WHOLE && m <= QR_SQUARE);
+    return n <= QR_LEAF || (DAG_COMPLEX && n <= MICRO_QR_COLS && m <= MICRO_QR_ROOM / MICRO_QR_COLS);
 }
 
 /* m >= n. The block of T right of the diagonal serves as workspace before it gets its value. */

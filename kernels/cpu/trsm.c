@@ -5,9 +5,6 @@
 
 /* The same of complex ones: beyond, the library reads the triangle as fast. */
 #define PAIRS_MAX 64
-#define PAIRS_NOW_c dagi_micro_s()
-#define PAIRS_NOW_z dagi_micro_d()
-#define PAIRS_NOW DAG_PRECISION_CAT(PAIRS_NOW_, DAG_PRECISION)
 
 /* Order of a triangle that is left to the BLAS library. */
 #ifndef TRSM_LEAF
