@@ -32,6 +32,8 @@ enum { MICRO_LEAF = 8 };
 
 /* Complex columns that are factored together, and elements, in columns of whole vectors. */
 enum { MICRO_QR_COLS = 24, MICRO_QR_ROOM = 64 * MICRO_QR_COLS };
+/* Order of a complex triangle that is factored as one. */
+enum { MICRO_POTRF_PAIRS = 32 };
 
 #define MICRO_TABLE(p, elem)                                                                       \
     typedef struct dagi_micro_##p##_table {                                                        \
@@ -54,6 +56,8 @@ enum { MICRO_QR_COLS = 24, MICRO_QR_ROOM = 64 * MICRO_QR_COLS };
          * elements than MICRO_QR_ROOM, or squares of a column are not between the last two. */    \
         bool (*geqrt_pairs)(int m, int n, elem *A, int lda, elem *T, int ldt, elem least,          \
                             elem most);                                                            \
+        /* Cholesky factor of n by n such elements, n <= MICRO_POTRF_PAIRS, in place; LAPACK's info. */ \
+        int (*potrf_pairs)(bool lower, int n, elem *A, int lda);                                   \
         /* Cholesky factor in place; LAPACK's info. */                                             \
         int (*potrf)(bool lower, int n, elem *A, int lda);                                         \
         /* One pass over the columns x of X, m by MICRO_LEAF. For j >= 0 column j becomes           \

@@ -97,13 +97,13 @@ INLINE void MICRO(edge)(int vecs, int cols, bool whole, MICRO_MASK mask, ptrdiff
     }
     /* All of C is read before any is written. A load that touches the bytes of a masked store waits for that store, even
      * for bytes that the mask leaves alone, and the next column begins within them. */
-    MICRO(addend) to = MICRO(adds_to)(fresh, C, ldc);
     EACH_COL(j)
         EACH_VEC(i)
             if (j < cols) {
-                const elem_t *c = to.at + i * LANES + j * to.ld;
-                acc[j][i] = alpha * acc[j][i] + (whole || i < vecs - 1 ? *(const MICRO(loose) *)c
-                                                                       : (MICRO(vector))MICRO_LOAD(mask, c));
+                const elem_t *c = C + i * LANES + j * ldc;
+                acc[j][i] = alpha * acc[j][i] + (fresh                       ? (MICRO(vector)){0}
+                                                 : whole || i < vecs - 1 ? *(const MICRO(loose) *)c
+                                                                         : (MICRO(vector))MICRO_LOAD(mask, c));
             }
     EACH_COL(j)
         EACH_VEC(i)
@@ -116,19 +116,23 @@ INLINE void MICRO(edge)(int vecs, int cols, bool whole, MICRO_MASK mask, ptrdiff
             }
 }
 
-#define MICRO_EDGE(name, vecs, cols, whole)                                                        \
+#define MICRO_EDGE(name, vecs, cols, whole, fresh)                                                 \
     static MICRO_TARGET void MICRO(name##_##vecs##_##cols)(                                        \
         MICRO_MASK mask, ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda,                \
-        const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, bool fresh, elem_t *C, ptrdiff_t ldc)   \
+        const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, elem_t *C, ptrdiff_t ldc)               \
     {                                                                                              \
         MICRO(edge)(vecs, cols, whole, mask, k, alpha, A, lda, B, b_row, b_col, fresh, C, ldc);    \
     }
-#define MICRO_EDGES_OF(name, cols, whole)                                                          \
-    MICRO_EDGE(name, 1, cols, whole) MICRO_EDGE(name, 2, cols, whole) MICRO_EDGE(name, 3, cols, whole)
-#define MICRO_EDGES(cols) MICRO_EDGES_OF(edge, cols, false) MICRO_EDGES_OF(whole, cols, true)
+#define MICRO_EDGES_OF(name, cols, whole, fresh)                                                   \
+    MICRO_EDGE(name, 1, cols, whole, fresh)                                                        \
+    MICRO_EDGE(name, 2, cols, whole, fresh)                                                        \
+    MICRO_EDGE(name, 3, cols, whole, fresh)
+#define MICRO_EDGES(cols)                                                                          \
+    MICRO_EDGES_OF(edge, cols, false, false) MICRO_EDGES_OF(whole, cols, true, false)              \
+    MICRO_EDGES_OF(fresh_edge, cols, false, true) MICRO_EDGES_OF(fresh_whole, cols, true, true)
+#define EDGES_OF(name, cols) {MICRO(name##_1_##cols), MICRO(name##_2_##cols), MICRO(name##_3_##cols)}
 #define EDGES(cols)                                                                                \
-    {{MICRO(edge_1_##cols), MICRO(edge_2_##cols), MICRO(edge_3_##cols)},                           \
-     {MICRO(whole_1_##cols), MICRO(whole_2_##cols), MICRO(whole_3_##cols)}}
+    {{EDGES_OF(edge, cols), EDGES_OF(whole, cols)}, {EDGES_OF(fresh_edge, cols), EDGES_OF(fresh_whole, cols)}}
 MICRO_EDGES(1)
 MICRO_EDGES(2)
 MICRO_EDGES(3)
@@ -140,10 +144,11 @@ MICRO_EDGES(7)
 MICRO_EDGES(8)
 #endif
 
-/* By columns, less one, whether all vectors are whole, and vectors, less one. */
-static void (*const MICRO(edges)[MICRO_COLS][2][3])(MICRO_MASK, ptrdiff_t, elem_t, const elem_t *,
-                                                 ptrdiff_t, const elem_t *, ptrdiff_t, ptrdiff_t,
-                                                 bool, elem_t *, ptrdiff_t) = {
+/* By columns, less one, whether C is not read, whether all vectors are whole, and vectors, less one: what is asked
+ * within a small block costs it up to 5 %. */
+static void (*const MICRO(edges)[MICRO_COLS][2][2][3])(MICRO_MASK, ptrdiff_t, elem_t, const elem_t *,
+                                                    ptrdiff_t, const elem_t *, ptrdiff_t, ptrdiff_t,
+                                                    elem_t *, ptrdiff_t) = {
     EDGES(1), EDGES(2), EDGES(3), EDGES(4),
 #if MICRO_COLS == 8
     EDGES(5), EDGES(6), EDGES(7), EDGES(8),
@@ -152,6 +157,7 @@ static void (*const MICRO(edges)[MICRO_COLS][2][3])(MICRO_MASK, ptrdiff_t, elem_
 #undef MICRO_EDGE
 #undef MICRO_EDGES_OF
 #undef MICRO_EDGES
+#undef EDGES_OF
 #undef EDGES
 
 #include "cpu/micro_pack.inc.c"
@@ -245,8 +251,8 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
             MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next, job->fresh, to,
                             ldc);
         else
-            MICRO(edges)[cols - 1][rows % LANES == 0][vecs - skip - 1](last, job->k, job->alpha, a, lda, B.at,
-                                                                       B.row, B.col, job->fresh, to, ldc);
+            MICRO(edges)[cols - 1][job->fresh][rows % LANES == 0][vecs - skip - 1](
+                last, job->k, job->alpha, a, lda, B.at, B.row, B.col, to, ldc);
         if (!inside)
             MICRO(add_part)(job->region, rows - skip * LANES, cols, top - j, (elem_t *)aside, c,
                             job->ldc);
@@ -394,7 +400,8 @@ static MICRO_TARGET void MICRO(syrk)(bool lower, bool trans, int n, int k, elem_
 #include "cpu/micro_pairs.inc.c"
 
 static const MICRO_TYPE MICRO(table) = {MICRO(gemm),       MICRO(syrk),  MICRO(trsm),   MICRO(trsv),
-                                        MICRO(trsv_pairs), MICRO(geqrt_pairs), MICRO(potrf), MICRO(reflect)};
+                                        MICRO(trsv_pairs), MICRO(geqrt_pairs), MICRO(potrf_pairs),
+                                        MICRO(potrf), MICRO(reflect)};
 
 #undef LANES
 #undef MICRO_ROWS

@@ -63,25 +63,16 @@ INLINE void MICRO(fetch_target)(int vecs, const elem_t *C, ptrdiff_t ldc)
             __builtin_prefetch(C + i * LANES + j * ldc, 1);
 }
 
-/* What a product is added to: C, or nothing. */
-typedef struct MICRO(addend) {
-    const elem_t *at;
-    ptrdiff_t ld;
-} MICRO(addend);
-
-INLINE MICRO(addend) MICRO(adds_to)(bool fresh, const elem_t *C, ptrdiff_t ldc)
-{
-    static const elem_t zeros[MICRO_ROWS];
-    return fresh ? (MICRO(addend)){zeros, 0} : (MICRO(addend)){C, ldc};
-}
-
 INLINE void MICRO(add)(int vecs, elem_t alpha, const MICRO(block) *acc, bool fresh, elem_t *C, ptrdiff_t ldc)
 {
-    MICRO(addend) to = MICRO(adds_to)(fresh, C, ldc);
-    EACH_COL(j)
-        EACH_VEC(i)
-            *(MICRO(loose) *)(C + i * LANES + j * ldc) =
-                alpha * acc->v[j][i] + *(const MICRO(loose) *)(to.at + i * LANES + j * to.ld);
+    if (fresh)
+        EACH_COL(j)
+            EACH_VEC(i)
+                *(MICRO(loose) *)(C + i * LANES + j * ldc) = alpha * acc->v[j][i] + (MICRO(vector)){0};
+    else
+        EACH_COL(j)
+            EACH_VEC(i)
+                *(MICRO(loose) *)(C + i * LANES + j * ldc) += alpha * acc->v[j][i];
 }
 
 /* One whole block of a product. Kept apart per number of vectors and by what is fetched, so that each is a plain loop. */

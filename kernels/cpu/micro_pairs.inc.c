@@ -211,16 +211,18 @@ INLINE elem_t MICRO(pairs_squares)(int m, const elem_t *x)
     return part[0];
 }
 
-/* Columns from that of `from` on, each less its factor times v. */
-INLINE void MICRO(pairs_update)(const MICRO(pairs_qr) *q, int from, const elem_t *v, const elem_t *factor, elem_t *X)
+/* Of X with `rows` rows, PAIR_COLS columns at a time from that of `from` on to that of `end`, or beyond it, each less its
+ * factor, or the conjugate of that, times v, in the rows from about `top` on. */
+INLINE void MICRO(pairs_update)(int rows, int top, int from, int end, bool conj, const elem_t *v,
+                                const elem_t *factor, elem_t *X)
 {
-    const MICRO(vector) sign = MICRO(parts)(-1, 1);
-    for (int c = from / PAIR_COLS * PAIR_COLS; c < q->cols; c += PAIR_COLS) {
-        elem_t *x = X + 2 * (ptrdiff_t)c * q->rows;
-        for (int i = 0; i < 2 * q->rows; i += LANES) {
+    const MICRO(vector) sign = MICRO(parts)(conj ? 1 : -1, conj ? -1 : 1);
+    for (int c = from; c < end; c += PAIR_COLS) {
+        elem_t *x = X + 2 * (ptrdiff_t)c * rows;
+        for (int i = 2 * top / LANES * LANES; i < 2 * rows; i += LANES) {
             MICRO(vector) straight = *(const MICRO(vector) *)(v + i), crossed = sign * MICRO(crossed)(straight);
             _Pragma("GCC unroll 4") for (int e = 0; e < PAIR_COLS; e++)
-                *(MICRO(vector) *)(x + i + 2 * e * (ptrdiff_t)q->rows) -=
+                *(MICRO(vector) *)(x + i + 2 * e * (ptrdiff_t)rows) -=
                     factor[2 * (c + e)] * straight + factor[2 * (c + e) + 1] * crossed;
         }
     }
@@ -269,7 +271,7 @@ INLINE bool MICRO(pairs_column)(MICRO(pairs_qr) *q, int j, int m, elem_t least, 
     MICRO(pairs_scale)(q->cols, tau, true, z, factor);
     for (int i = 0; i < 2 * j + 2; i += LANES)
         *(MICRO(vector) *)(factor + i) *= MICRO(lanes_from)(false, 2 * j + 2 - i);
-    MICRO(pairs_update)(q, j + 1, v, factor, X);
+    MICRO(pairs_update)(q->rows, j, (j + 1) / PAIR_COLS * PAIR_COLS, q->cols, false, v, factor, X);
     /* What T gets: -T V^H v tau */
     MICRO(pairs_scale)(q->cols, tau, false, z, factor);
     MICRO(pairs_clear)(q->side, t);
@@ -318,6 +320,52 @@ static MICRO_TARGET bool MICRO(geqrt_pairs)(int m, int n, elem_t *A, int lda, el
     return true;
 }
 #undef QR_SIDE
+
+/* ---- Cholesky ---------------------------------------------------------------------------- */
+
+/* A triangle to or from columns of whole vectors; that of U is conjugated, and zeros are above the diagonal there. */
+INLINE void MICRO(pairs_triangle)(bool back, bool lower, int n, int rows, elem_t *A, ptrdiff_t lda, elem_t *X)
+{
+    for (int j = 0; j < n; j++) {
+        elem_t *x = X + 2 * j * rows, *a = A + 2 * (lower ? j * lda : j);
+        if (!back)
+            memset(x, 0, 2 * (size_t)rows * sizeof(elem_t));
+        if (lower) {
+            memcpy(back ? a + 2 * j : x + 2 * j, back ? x + 2 * j : a + 2 * j, 2 * (size_t)(n - j) * sizeof(elem_t));
+            continue;
+        }
+        for (int i = j; i < n; i++) {
+            elem_t *from = back ? x + 2 * i : a + 2 * i * lda, *to = back ? a + 2 * i * lda : x + 2 * i;
+            to[0] = from[0];
+            to[1] = -from[1];
+        }
+    }
+}
+
+static MICRO_TARGET int MICRO(potrf_pairs)(bool lower, int n, elem_t *A, int lda)
+{
+    /* Columns behind the last are updated with it, and not looked at. */
+    MICRO(vector) columns[2 * MICRO_POTRF_PAIRS * (MICRO_POTRF_PAIRS + PAIR_COLS) / LANES];
+    elem_t *X = (elem_t *)columns;
+    int rows = MICRO(whole_pairs)(n), info = 0;
+    MICRO(pairs_triangle)(false, lower, n, rows, A, lda, X);
+    memset(X + 2 * n * rows, 0, 2 * (size_t)(rows * PAIR_COLS) * sizeof(elem_t));
+    for (int j = 0; j < n; j++) {
+        elem_t *x = X + 2 * j * rows, d = x[2 * j];
+        if (!(d > 0)) { /* nor a NaN */
+            info = j + 1;
+            break;
+        }
+        d = MICRO_SQRT(d);
+        for (int i = 2 * j / LANES * LANES; i < 2 * rows; i += LANES)
+            *(MICRO(vector) *)(x + i) *= 1 / d;
+        MICRO(pairs_update)(rows, j, j + 1, n, true, x, x, X);
+        x[2 * j] = d;
+        x[2 * j + 1] = 0;
+    }
+    MICRO(pairs_triangle)(true, lower, n, rows, A, lda, X);
+    return info;
+}
 #undef PAIR_COLS
 #undef PAIR_GROUP
 #undef PAIR_SUMS

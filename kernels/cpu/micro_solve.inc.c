@@ -227,16 +227,18 @@ static MICRO_TARGET void MICRO(trsm)(bool left, bool lower, bool trans, bool uni
 
 /* ---- Cholesky ---------------------------------------------------------------------------- */
 
-/* Columns that are factored one by one, in a copy. */
+/* Columns that are factored one by one, in a copy, and how many are updated together. */
 #define POTRF_LEAF 32
+#define POTRF_COLS 4
 
 /* Column by column, by vectors, which begin above the diagonal; what lies there does not count. Element
  * (i, j) of the lower triangle, or of the transpose of the upper one, is A[i * row + j * col]. */
 APART int MICRO(potrf_leaf)(int n, elem_t *A, ptrdiff_t row, ptrdiff_t col)
 {
-    MICRO(vector) copy[POTRF_LEAF][POTRF_LEAF / LANES];
+    /* Columns behind the last are updated with it, and not looked at. */
+    MICRO(vector) copy[POTRF_LEAF + POTRF_COLS][POTRF_LEAF / LANES];
     int info = 0, vecs = (n + LANES - 1) / LANES;
-    memset(copy, 0, (size_t)n * sizeof(copy[0]));
+    memset(copy, 0, (size_t)(n + POTRF_COLS) * sizeof(copy[0]));
     for (int j = 0; j < n; j++)
         for (int i = j; i < n; i++)
             ((elem_t *)copy[j])[i] = A[i * row + j * col];
@@ -249,10 +251,13 @@ APART int MICRO(potrf_leaf)(int n, elem_t *A, ptrdiff_t row, ptrdiff_t col)
         d = MICRO_SQRT(d);
         for (int v = j / LANES; v < vecs; v++)
             copy[j][v] *= 1 / d;
+        for (int c = j + 1; c < n; c += POTRF_COLS)
+            for (int v = c / LANES; v < vecs; v++) {
+                MICRO(vector) left = copy[j][v];
+                _Pragma("GCC unroll 4") for (int e = 0; e < POTRF_COLS; e++)
+                    copy[c + e][v] -= left * column[c + e];
+            }
         column[j] = d;
-        for (int c = j + 1; c < n; c++)
-            for (int v = c / LANES; v < vecs; v++)
-                copy[c][v] -= copy[j][v] * column[c];
     }
     for (int j = 0; j < n; j++)
         for (int i = j; i < n; i++)
@@ -280,3 +285,4 @@ static MICRO_TARGET int MICRO(potrf)(bool lower, int n, elem_t *A, int lda)
     return info == 0 ? 0 : n1 + info;
 }
 #undef POTRF_LEAF
+#undef POTRF_COLS

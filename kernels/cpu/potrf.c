@@ -4,5 +4,7 @@
 
 #define LAPACK(op) DAG_PRECISION_CAT(DAG_PRECISION_CAT(LAPACKE_, DAG_PRECISION), op)
 
+enum { POTRF_UNIT = 8 }; /* tiles are halved at a multiple of it */
+
 #define DAG_TEMPLATE "cpu/potrf.inc.c"
 #include <dag/each_precision.h>

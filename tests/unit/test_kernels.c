@@ -20,7 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const int sizes[] = {0, 1, 2, 3, 7, 63, 64, 65, 100, 192};
+static const int sizes[] = {0, 1, 2, 3, 7, 40, 63, 64, 65, 100, 192};
 enum { SIZE_COUNT = sizeof sizes / sizeof sizes[0], SMALL_COUNT = 5 };
 
 /* Shapes of products: all of the small sizes are combined, these come on top. */
