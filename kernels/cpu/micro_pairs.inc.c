@@ -1,7 +1,8 @@
 /*
- * Part of micro.inc.c: the solve with a small complex triangle and one vector, and QR of few complex columns. An element is a pair of elem_t, its real
- * part first; a vector holds LANES / 2 of them. The unknowns of a block are solved for one by one; what they take from
- * others, or others from them, goes by vectors: once as it lies, and once with the parts of each pair exchanged.
+ * Part of micro.inc.c: the solve with a small complex triangle and one vector, QR of few complex columns, and small
+ * complex Cholesky factors. An element is a pair of elem_t, its real part first; a vector holds LANES / 2 of them. The
+ * unknowns of a block are solved for one by one; what they take from others, or others from them, goes by vectors: once
+ * as it lies, and once with the parts of each pair exchanged.
  */
 
 typedef struct MICRO(pair) {
@@ -229,7 +230,7 @@ INLINE void MICRO(pairs_update)(int rows, int top, int from, int end, bool conj,
 }
 
 /* H^H (alpha; x) = (beta; 0) for H = I - tau (1; x') (1; x')^H as in qr.inc.c, given the sum of the squares of x, of
- * which there may be none: beta, and what x is multiplied by. False: not by these squares. */
+ * which there may be none: beta, tau, and what x is multiplied by. False: these squares are out of range. */
 INLINE bool MICRO(pairs_reflector)(elem_t squares, bool none, elem_t least, elem_t most, MICRO(pair) alpha,
                                    elem_t *beta, MICRO(pair) *tau, MICRO(pair) *scale)
 {
