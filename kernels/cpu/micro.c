@@ -27,6 +27,8 @@
     keep(n, i, s), keep(n, i + 1, s), keep(n, i + 2, s), keep(n, i + 3, s)
 #define LANES_8(keep, n, i, s) LANES_4(keep, n, i, s), LANES_4(keep, n, i + 4, s)
 #define LANES_16(keep, n, i, s) LANES_8(keep, n, i, s), LANES_8(keep, n, i + 8, s)
+#define MICRO_INT_s int32_t
+#define MICRO_INT_d int64_t
 #define MICRO_LANES DAG_PRECISION_CAT(MICRO_LANES_, DAG_PRECISION)
 #define MICRO_MASK DAG_PRECISION_CAT(MICRO_MASK_, DAG_PRECISION)
 #define MICRO_FIRST DAG_PRECISION_CAT(MICRO_FIRST_, DAG_PRECISION)

@@ -24,6 +24,7 @@
 #define DAG_KERNELS_MICRO_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { MICRO_MAX = 512 };
 
@@ -34,6 +35,8 @@ enum { MICRO_LEAF = 8 };
 enum { MICRO_QR_COLS = 24, MICRO_QR_ROOM = 64 * MICRO_QR_COLS };
 /* Order of a complex triangle that is factored as one. */
 enum { MICRO_POTRF_PAIRS = 32 };
+/* Complex columns that LU takes together, and elements, in columns of whole vectors and four more of these. */
+enum { MICRO_LU_COLS = 32, MICRO_LU_ROOM = 64 * (MICRO_LU_COLS + 4) };
 
 #define MICRO_TABLE(p, elem)                                                                       \
     typedef struct dagi_micro_##p##_table {                                                        \
@@ -58,6 +61,10 @@ enum { MICRO_POTRF_PAIRS = 32 };
                             elem most);                                                            \
         /* Cholesky factor of n by n such elements, n <= MICRO_POTRF_PAIRS, in place; LAPACK's info. */ \
         int (*potrf_pairs)(bool lower, int n, elem *A, int lda);                                   \
+        /* LU of m by n such elements with row exchanges, in place, pivots counted from 0. False,  \
+         * and A is as it was: there are more columns than MICRO_LU_COLS or more elements than     \
+         * MICRO_LU_ROOM, or a pivot is smaller than `least`, by the sizes of its parts, or no number. */ \
+        bool (*getrf_pairs)(int m, int n, elem *A, int lda, elem least, int64_t *pivot);           \
         /* Cholesky factor in place; LAPACK's info. */                                             \
         int (*potrf)(bool lower, int n, elem *A, int lda);                                         \
         /* One pass over the columns x of X, m by MICRO_LEAF. For j >= 0 column j becomes           \

@@ -34,6 +34,15 @@
 #else
 #define MICRO_FAR 0
 #endif
+/* Vectors and columns that a block at an edge has at most: with AVX-512 there are those of 2 by 12 and 4 by 6, too, into
+ * which small products are cut. */
+#if MICRO_COLS == 8
+#define MICRO_TALL 4
+#define MICRO_WIDE 12
+#else
+#define MICRO_TALL 3
+#define MICRO_WIDE MICRO_COLS
+#endif
 #define MICRO_COPY_ROWS 60
 #define MICRO_COPY_COLS 24
 /* Largest order of a triangle that is not halved; with AVX-512, which does not copy it, none is. */
@@ -63,101 +72,104 @@ typedef struct MICRO(ahead) {
  * are to have all registers. */
 #define APART static __attribute__((noinline)) MICRO_TARGET
 #define EACH_COL(j) _Pragma("GCC unroll 8") for (int j = 0; j < MICRO_COLS; j++)
-#define EACH_VEC(i) _Pragma("GCC unroll 3") for (int i = 0; i < vecs; i++)
+#define EACH_EDGE_COL(j) _Pragma("GCC unroll 12") for (int j = 0; j < cols; j++)
+#define EACH_VEC(i) _Pragma("GCC unroll 4") for (int i = 0; i < vecs; i++)
 
 #include "cpu/micro_block.inc.c"
 
 /* ---- edges ------------------------------------------------------------------------------- */
 
-/* A block at an edge: `cols` columns, and of its last vector the lanes in `mask`, or all (`whole`), since a load with
- * a mask takes a port that multiplies. Nothing is fetched ahead: for a whole block that is near, too, this is the
- * better way. */
-INLINE void MICRO(edge)(int vecs, int cols, bool whole, MICRO_MASK mask, ptrdiff_t k, elem_t alpha,
-                        const elem_t *A, ptrdiff_t lda, const elem_t *B, ptrdiff_t b_row,
-                        ptrdiff_t b_col, bool fresh, elem_t *C, ptrdiff_t ldc)
+/* acc += A B for `cols` columns, of the last vector only the lanes in `mask`, or all (`whole`). */
+INLINE void MICRO(edge_product)(int vecs, int cols, bool whole, MICRO_MASK mask, ptrdiff_t k, const elem_t *A,
+                                ptrdiff_t lda, const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col,
+                                MICRO(vector) acc[MICRO_WIDE][MICRO_TALL])
 {
-    MICRO(vector) acc[MICRO_COLS][3];
-    EACH_COL(j)
-        EACH_VEC(i)
-            if (j < cols)
-                acc[j][i] = (MICRO(vector)){0};
     for (ptrdiff_t p = 0; p < k; p++) {
-        MICRO(vector) a[3];
+        MICRO(vector) a[MICRO_TALL];
         EACH_VEC(i)
             a[i] = whole || i < vecs - 1 ? *(const MICRO(loose) *)(A + i * LANES)
                                          : (MICRO(vector))MICRO_LOAD(mask, A + i * LANES);
-        EACH_COL(j)
-            if (j < cols) {
-                elem_t b = B[j * b_row];
-                EACH_VEC(i)
-                    acc[j][i] += a[i] * b;
-            }
+        EACH_EDGE_COL(j) {
+            elem_t b = B[j * b_row];
+            EACH_VEC(i)
+                acc[j][i] += a[i] * b;
+        }
         A += lda;
         B += b_col;
     }
+}
+
+/* A block at an edge. A load with a mask takes a port that multiplies: of the first `open` columns of A what follows the
+ * rows may be read, too. Nothing is fetched ahead: for a whole block that is near this is the better way. */
+INLINE void MICRO(edge)(int vecs, int cols, bool whole, MICRO_MASK mask, ptrdiff_t open, ptrdiff_t k, elem_t alpha,
+                        const elem_t *A, ptrdiff_t lda, const elem_t *B, ptrdiff_t b_row,
+                        ptrdiff_t b_col, bool fresh, elem_t *C, ptrdiff_t ldc)
+{
+    MICRO(vector) acc[MICRO_WIDE][MICRO_TALL];
+    EACH_EDGE_COL(j)
+        EACH_VEC(i)
+            acc[j][i] = (MICRO(vector)){0};
+    MICRO(edge_product)(vecs, cols, true, mask, whole ? k : open, A, lda, B, b_row, b_col, acc);
+    if (!whole)
+        MICRO(edge_product)(vecs, cols, false, mask, k - open, A + open * lda, lda, B + open * b_col, b_row, b_col, acc);
+    if (fresh && alpha != 1)
+        EACH_EDGE_COL(j)
+            EACH_VEC(i)
+                acc[j][i] *= alpha;
     /* All of C is read before any is written. A load that touches the bytes of a masked store waits for that store, even
      * for bytes that the mask leaves alone, and the next column begins within them. */
-    EACH_COL(j)
-        EACH_VEC(i)
-            if (j < cols) {
-                const elem_t *c = C + i * LANES + j * ldc;
-                acc[j][i] = alpha * acc[j][i] + (fresh                       ? (MICRO(vector)){0}
-                                                 : whole || i < vecs - 1 ? *(const MICRO(loose) *)c
-                                                                         : (MICRO(vector))MICRO_LOAD(mask, c));
-            }
-    EACH_COL(j)
-        EACH_VEC(i)
-            if (j < cols) {
-                elem_t *c = C + i * LANES + j * ldc;
-                if (whole || i < vecs - 1)
-                    *(MICRO(loose) *)c = acc[j][i];
-                else
-                    MICRO_STORE(c, mask, acc[j][i]);
-            }
+    EACH_EDGE_COL(j)
+        EACH_VEC(i) {
+            const elem_t *c = C + i * LANES + j * ldc;
+            if (!fresh)
+                acc[j][i] = alpha * acc[j][i] + (whole || i < vecs - 1 ? *(const MICRO(loose) *)c
+                                                                       : (MICRO(vector))MICRO_LOAD(mask, c));
+        }
+    EACH_EDGE_COL(j)
+        EACH_VEC(i) {
+            elem_t *c = C + i * LANES + j * ldc;
+            if (whole || i < vecs - 1)
+                *(MICRO(loose) *)c = acc[j][i];
+            else
+                MICRO_STORE(c, mask, acc[j][i]);
+        }
 }
 
 #define MICRO_EDGE(name, vecs, cols, whole, fresh)                                                 \
     static MICRO_TARGET void MICRO(name##_##vecs##_##cols)(                                        \
-        MICRO_MASK mask, ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda,                \
+        MICRO_MASK mask, ptrdiff_t open, ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda, \
         const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, elem_t *C, ptrdiff_t ldc)               \
     {                                                                                              \
-        MICRO(edge)(vecs, cols, whole, mask, k, alpha, A, lda, B, b_row, b_col, fresh, C, ldc);    \
+        MICRO(edge)(vecs, cols, whole, mask, open, k, alpha, A, lda, B, b_row, b_col, fresh, C, ldc);    \
     }
-#define MICRO_EDGES_OF(name, cols, whole, fresh)                                                   \
-    MICRO_EDGE(name, 1, cols, whole, fresh)                                                        \
-    MICRO_EDGE(name, 2, cols, whole, fresh)                                                        \
-    MICRO_EDGE(name, 3, cols, whole, fresh)
-#define MICRO_EDGES(cols)                                                                          \
-    MICRO_EDGES_OF(edge, cols, false, false) MICRO_EDGES_OF(whole, cols, true, false)              \
-    MICRO_EDGES_OF(fresh_edge, cols, false, true) MICRO_EDGES_OF(fresh_whole, cols, true, true)
-#define EDGES_OF(name, cols) {MICRO(name##_1_##cols), MICRO(name##_2_##cols), MICRO(name##_3_##cols)}
-#define EDGES(cols)                                                                                \
-    {{EDGES_OF(edge, cols), EDGES_OF(whole, cols)}, {EDGES_OF(fresh_edge, cols), EDGES_OF(fresh_whole, cols)}}
-MICRO_EDGES(1)
-MICRO_EDGES(2)
-MICRO_EDGES(3)
-MICRO_EDGES(4)
+#define MICRO_EDGES(vecs, cols)                                                                    \
+    MICRO_EDGE(edge, vecs, cols, false, false) MICRO_EDGE(whole, vecs, cols, true, false)          \
+    MICRO_EDGE(fresh_edge, vecs, cols, false, true) MICRO_EDGE(fresh_whole, vecs, cols, true, true)
+#define EDGES(vecs, cols)                                                                          \
+    [vecs - 1][cols - 1] = {{MICRO(edge_##vecs##_##cols), MICRO(whole_##vecs##_##cols)},           \
+                            {MICRO(fresh_edge_##vecs##_##cols), MICRO(fresh_whole_##vecs##_##cols)}},
 #if MICRO_COLS == 8
-MICRO_EDGES(5)
-MICRO_EDGES(6)
-MICRO_EDGES(7)
-MICRO_EDGES(8)
+#define MICRO_EDGES_MADE(edges)                                                                    \
+    edges(1, 1) edges(1, 2) edges(1, 3) edges(1, 4) edges(1, 5) edges(1, 6) edges(1, 7) edges(1, 8) \
+    edges(2, 1) edges(2, 2) edges(2, 3) edges(2, 4) edges(2, 5) edges(2, 6) edges(2, 7) edges(2, 8) \
+    edges(2, 9) edges(2, 10) edges(2, 11) edges(2, 12)                                             \
+    edges(3, 1) edges(3, 2) edges(3, 3) edges(3, 4) edges(3, 5) edges(3, 6) edges(3, 7) edges(3, 8) \
+    edges(4, 1) edges(4, 2) edges(4, 3) edges(4, 4) edges(4, 5) edges(4, 6)
+#else
+#define MICRO_EDGES_MADE(edges)                                                                    \
+    edges(1, 1) edges(1, 2) edges(1, 3) edges(1, 4) edges(2, 1) edges(2, 2) edges(2, 3) edges(2, 4) \
+    edges(3, 1) edges(3, 2) edges(3, 3) edges(3, 4)
 #endif
+MICRO_EDGES_MADE(MICRO_EDGES)
 
-/* By columns, less one, whether C is not read, whether all vectors are whole, and vectors, less one: what is asked
- * within a small block costs it up to 5 %. */
-static void (*const MICRO(edges)[MICRO_COLS][2][2][3])(MICRO_MASK, ptrdiff_t, elem_t, const elem_t *,
-                                                    ptrdiff_t, const elem_t *, ptrdiff_t, ptrdiff_t,
-                                                    elem_t *, ptrdiff_t) = {
-    EDGES(1), EDGES(2), EDGES(3), EDGES(4),
-#if MICRO_COLS == 8
-    EDGES(5), EDGES(6), EDGES(7), EDGES(8),
-#endif
-};
+typedef void MICRO(edge_block)(MICRO_MASK mask, ptrdiff_t open, ptrdiff_t k, elem_t alpha, const elem_t *A, ptrdiff_t lda,
+                               const elem_t *B, ptrdiff_t b_row, ptrdiff_t b_col, elem_t *C, ptrdiff_t ldc);
+/* By vectors, columns, each less one, whether C is not read, and whether all vectors are whole: what is asked within a
+ * small block costs it up to 5 %. */
+static MICRO(edge_block) *const MICRO(edges)[MICRO_TALL][MICRO_WIDE][2][2] = {MICRO_EDGES_MADE(EDGES)};
 #undef MICRO_EDGE
-#undef MICRO_EDGES_OF
 #undef MICRO_EDGES
-#undef EDGES_OF
+#undef MICRO_EDGES_MADE
 #undef EDGES
 
 #include "cpu/micro_pack.inc.c"
@@ -251,8 +263,8 @@ static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, co
             MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next, job->fresh, to,
                             ldc);
         else
-            MICRO(edges)[cols - 1][job->fresh][rows % LANES == 0][vecs - skip - 1](
-                last, job->k, job->alpha, a, lda, B.at, B.row, B.col, to, ldc);
+            MICRO(edges)[vecs - skip - 1][cols - 1][job->fresh][rows % LANES == 0](
+                last, 0, job->k, job->alpha, a, lda, B.at, B.row, B.col, to, ldc);
         if (!inside)
             MICRO(add_part)(job->region, rows - skip * LANES, cols, top - j, (elem_t *)aside, c,
                             job->ldc);
@@ -340,12 +352,55 @@ static void MICRO(look_ahead)(MICRO(job) *job)
     job->ahead = dagi_ahead_begin(&use, &job->fetched);
 }
 
+#if MICRO_TALL > 3
+/* Up to MICRO_TALL vectors of rows of a small product, in as few blocks as hold the columns. */
+static MICRO_TARGET void MICRO(small_panel)(const MICRO(job) *job, int i, int rows)
+{
+    static const int most[MICRO_TALL] = {8, 12, 8, 6};
+    int vecs = (rows + LANES - 1) / LANES, blocks = (job->n + most[vecs - 1] - 1) / most[vecs - 1];
+    int cols = job->n / blocks, wider = job->n % blocks;
+    bool whole = rows % LANES == 0;
+    MICRO_MASK last = MICRO_FIRST(rows - (vecs - 1) * LANES);
+    MICRO(edge_block) *narrow = MICRO(edges)[vecs - 1][cols - 1][job->fresh][whole];
+    MICRO(edge_block) *wide = wider > 0 ? MICRO(edges)[vecs - 1][cols][job->fresh][whole] : narrow;
+    ptrdiff_t lda = job->A.col;
+    /* Where columns of A follow each other without a gap, the next one is read, too, and what comes of it dropped. */
+    ptrdiff_t open = lda == job->m && job->m >= LANES ? job->k - 1 : 0;
+    const elem_t *A = job->A.at + i, *B = job->B.at;
+    elem_t *C = job->C + i;
+    for (int j = 0; j < blocks; j++) {
+        int width = j < wider ? cols + 1 : cols;
+        (j < wider ? wide : narrow)(last, open, job->k, job->alpha, A, lda, B, job->B.row, job->B.col, C, job->ldc);
+        B += width * job->B.row;
+        C += width * job->ldc;
+    }
+}
+
+/* Three or four vectors of rows in a panel, but where there are only one, two or five. */
+static MICRO_TARGET void MICRO(small)(const MICRO(job) *job)
+{
+    for (int i = 0, rows; i < job->m; i += rows) {
+        int left = job->m - i, vecs = (left + LANES - 1) / LANES;
+        rows = (vecs == 5 || vecs % 3 == 0 ? 3 : 4) * LANES;
+        if (rows > left)
+            rows = left;
+        MICRO(small_panel)(job, i, rows);
+    }
+}
+#endif
+
 static MICRO_TARGET void MICRO(update)(MICRO(job) job)
 {
     int k = job.k, slices = (k + MICRO_DEPTH - 1) / MICRO_DEPTH;
     size_t m = (size_t)job.m, n = (size_t)job.n, d = (size_t)k;
     job.copies = MICRO_COPY_BYTES > 0 && job.n >= MICRO_COPY_COLS;
     job.near = (m * n + m * d + n * d) * sizeof(elem_t) <= MICRO_NEAR;
+#if MICRO_TALL > 3
+    if (job.near && job.region == DAG_REGION_FULL && job.A.row == 1 && d > 0) {
+        MICRO(small)(&job);
+        return;
+    }
+#endif
     MICRO(look_ahead)(&job);
     for (int s = 0, first = 0; s < slices; s++) {
         int end = (int)((int64_t)k * (s + 1) / slices);
@@ -398,21 +453,28 @@ static MICRO_TARGET void MICRO(syrk)(bool lower, bool trans, int n, int k, elem_
 #include "cpu/micro_solve.inc.c"
 #include "cpu/micro_vector.inc.c"
 #include "cpu/micro_pairs.inc.c"
+#include "cpu/micro_pairs_lu.inc.c"
 
 static const MICRO_TYPE MICRO(table) = {MICRO(gemm),       MICRO(syrk),  MICRO(trsm),   MICRO(trsv),
                                         MICRO(trsv_pairs), MICRO(geqrt_pairs), MICRO(potrf_pairs),
-                                        MICRO(potrf), MICRO(reflect)};
+                                        MICRO(getrf_pairs), MICRO(potrf), MICRO(reflect)};
 
 #undef LANES
 #undef MICRO_ROWS
 #undef MICRO_DEPTH
 #undef MICRO_NEAR
 #undef MICRO_FAR
+#undef MICRO_TALL
+#undef MICRO_WIDE
 #undef MICRO_SOLVE_LEAF
 #undef MICRO_GROUP
 #undef MICRO_NARROW
 #undef MICRO_SLIM
+#undef PAIR_COLS
+#undef PAIR_GROUP
+#undef PAIR_SUMS
 #undef INLINE
 #undef APART
 #undef EACH_COL
+#undef EACH_EDGE_COL
 #undef EACH_VEC

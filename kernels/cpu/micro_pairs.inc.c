@@ -66,24 +66,32 @@ INLINE MICRO(vector) MICRO(pairs_at)(bool whole, MICRO_MASK part, const elem_t *
     return whole ? *(const MICRO(loose) *)at : (MICRO(vector))MICRO_LOAD(part, at);
 }
 
-/* x := x - A values, for m rows of PAIR_COLS columns of A. */
-INLINE void MICRO(pairs_spread)(bool whole, int m, const elem_t *A, ptrdiff_t lda, const MICRO(pair) *values, elem_t *x)
+INLINE void MICRO(pairs_spread_at)(bool whole, MICRO_MASK part, const elem_t *A, ptrdiff_t lda,
+                                   const MICRO(pair) *values, elem_t *x)
 {
     const MICRO(vector) sign = MICRO(parts)(-1, 1);
-    for (int i = 0; i < 2 * m; i += LANES) {
-        MICRO_MASK part = MICRO_FIRST(2 * m - i < LANES ? 2 * m - i : LANES);
-        MICRO(vector) straight = MICRO(pairs_at)(whole, part, x + i), crossed = {0};
-        _Pragma("GCC unroll 4") for (int c = 0; c < PAIR_COLS; c++) {
-            MICRO(vector) a = MICRO(pairs_at)(whole, part, A + i + 2 * c * lda);
-            straight -= values[c].re * a;
-            crossed += values[c].im * a;
-        }
-        straight -= sign * MICRO(crossed)(crossed);
-        if (whole)
-            *(MICRO(loose) *)(x + i) = straight;
-        else
-            MICRO_STORE(x + i, part, straight);
+    MICRO(vector) straight = MICRO(pairs_at)(whole, part, x), crossed = {0};
+    _Pragma("GCC unroll 4") for (int c = 0; c < PAIR_COLS; c++) {
+        MICRO(vector) a = MICRO(pairs_at)(whole, part, A + 2 * c * lda);
+        straight -= values[c].re * a;
+        crossed += values[c].im * a;
     }
+    straight -= sign * MICRO(crossed)(crossed);
+    if (whole)
+        *(MICRO(loose) *)x = straight;
+    else
+        MICRO_STORE(x, part, straight);
+}
+
+/* x := x - A values, for m rows of PAIR_COLS columns of A. With a mask are only rows behind the last whole vector: a load
+ * waits for a store with one. */
+INLINE void MICRO(pairs_spread)(bool whole, int m, const elem_t *A, ptrdiff_t lda, const MICRO(pair) *values, elem_t *x)
+{
+    int i = 0;
+    for (; i + LANES <= 2 * m; i += LANES)
+        MICRO(pairs_spread_at)(true, (MICRO_MASK){0}, A + i, lda, values, x + i);
+    if (i < 2 * m)
+        MICRO(pairs_spread_at)(whole, MICRO_FIRST(2 * m - i), A + i, lda, values, x + i);
 }
 
 /* The scalar products of w columns of A, or of their conjugates, with x. */
@@ -109,24 +117,33 @@ INLINE void MICRO(pairs_gather)(bool whole, int m, int w, bool conj, const elem_
     MICRO(sums)(PAIR_SUMS, all, sum);
 }
 
-/* The unknowns of a block, whose triangle lies at A; x has their right-hand sides, and gets them. */
-INLINE void MICRO(pairs_corner)(bool forward, bool trans, bool conj, bool unit, int w, const elem_t *A,
-                                ptrdiff_t lda, elem_t *x, MICRO(pair) *values)
+/* a - b c in as few steps as there are, one after the other. */
+INLINE MICRO(pair) MICRO(pair_less)(MICRO(pair) a, MICRO(pair) b, MICRO(pair) c)
 {
-    MICRO(pair) inverse[PAIR_COLS];
-    for (int c = 0; c < w && !unit; c++)
-        inverse[c] = MICRO(pair_inverse)(MICRO(pair_at)(A, c + c * lda, conj));
-    for (int s = 0; s < w; s++) {
+    return (MICRO(pair)){a.re - b.re * c.re + b.im * c.im, a.im - b.re * c.im - b.im * c.re};
+}
+
+/* The unknowns of a block, whose triangle has element (i, k) at A[2 * (i * row + k * col)]; x has their right-hand sides,
+ * and gets them. Rows are divided by their diagonal elements first: an unknown then waits for two operations only
+ * once the one before it is known. */
+INLINE void MICRO(pairs_corner)(bool forward, bool conj, bool unit, int w, const elem_t *A, ptrdiff_t row, ptrdiff_t col,
+                                elem_t *x, MICRO(pair) *values)
+{
+    MICRO(pair) inverse[PAIR_COLS], left[PAIR_COLS];
+    _Pragma("GCC unroll 4") for (int c = 0; c < w; c++) {
+        inverse[c] = unit ? (MICRO(pair)){1, 0} : MICRO(pair_inverse)(MICRO(pair_at)(A, c * (row + col), conj));
+        left[c] = MICRO(pair_times)(MICRO(pair_at)(x, c, false), inverse[c]);
+    }
+    _Pragma("GCC unroll 4") for (int s = 0; s < w; s++) {
         int c = forward ? s : w - 1 - s;
-        MICRO(pair) value = MICRO(pair_at)(x, c, false);
-        for (int t = 0; t < s; t++) {
+        values[c] = left[c];
+        _Pragma("GCC unroll 4") for (int t = s + 1; t < w; t++) {
             int k = forward ? t : w - 1 - t;
-            MICRO(pair) a = MICRO(pair_at)(A, trans ? k + c * lda : c + k * lda, conj);
-            MICRO(pair) taken = MICRO(pair_times)(a, values[k]);
-            value.re -= taken.re;
-            value.im -= taken.im;
+            MICRO(pair) a = MICRO(pair_times)(MICRO(pair_at)(A, k * row + c * col, conj), inverse[k]);
+            left[k] = MICRO(pair_less)(left[k], a, left[c]);
         }
-        values[c] = unit ? value : MICRO(pair_times)(value, inverse[c]);
+    }
+    for (int c = 0; c < w; c++) {
         x[2 * c] = values[c].re;
         x[2 * c + 1] = values[c].im;
     }
@@ -149,7 +166,14 @@ static MICRO_TARGET void MICRO(trsv_pairs)(bool lower, bool trans, bool conj, bo
             for (int c = 0; c < 2 * w; c++)
                 x[2 * j + c] -= sum[c];
         }
-        MICRO(pairs_corner)(forward, trans, conj, unit, w, column + 2 * j, lda, x + 2 * j, values);
+        const elem_t *corner = column + 2 * j;
+        ptrdiff_t row = trans ? lda : 1, col = trans ? 1 : lda;
+        if (w == PAIR_COLS && forward)
+            MICRO(pairs_corner)(true, conj, unit, PAIR_COLS, corner, row, col, x + 2 * j, values);
+        else if (w == PAIR_COLS)
+            MICRO(pairs_corner)(false, conj, unit, PAIR_COLS, corner, row, col, x + 2 * j, values);
+        else
+            MICRO(pairs_corner)(forward, conj, unit, w, corner, row, col, x + 2 * j, values);
         if (!trans && rest > 0) {
             int from = lower ? j + w : 0;
             MICRO(pairs_spread)(false, rest, column + 2 * from, lda, values, x + 2 * from);
@@ -367,6 +391,3 @@ static MICRO_TARGET int MICRO(potrf_pairs)(bool lower, int n, elem_t *A, int lda
     MICRO(pairs_triangle)(true, lower, n, rows, A, lda, X);
     return info;
 }
-#undef PAIR_COLS
-#undef PAIR_GROUP
-#undef PAIR_SUMS

@@ -75,6 +75,7 @@ static int leading_dimension(int m)
 #include <dag/each_precision.h>
 
 FOUR_TESTS(gemm)
+FOUR_TESTS(gemm_small)
 FOUR_TESTS(hemm)
 FOUR_TESTS(symm)
 FOUR_TESTS(syr2k)
@@ -255,17 +256,18 @@ static void with_all(void)
     (void)dagi_micro_limit(2);
 }
 
-/* The kernels that have instances for several instruction sets, in s and d. */
+/* The kernels that have instances for several instruction sets, in s and d, some of them in c and z, too. */
 static void add_instances(Suite *suite, const char *name, SFun set_up)
 {
     TCase *tc = tcase_create(name);
     tcase_add_checked_fixture(tc, set_up, with_all);
     tcase_add_loop_test(tc, test_gemm, 0, 2);
+    tcase_add_loop_test(tc, test_gemm_small, 0, 2);
     tcase_add_loop_test(tc, test_herk, 0, 2);
     tcase_add_loop_test(tc, test_syrk, 0, 2);
     tcase_add_loop_test(tc, test_trsm, 0, 4); /* also the solves for one complex vector */
-    tcase_add_loop_test(tc, test_potrf, 0, 2);
-    tcase_add_loop_test(tc, test_potrf_info, 0, 2);
+    tcase_add_loop_test(tc, test_potrf, 0, 4);
+    tcase_add_loop_test(tc, test_potrf_info, 0, 4);
     tcase_set_timeout(tc, 60);
     suite_add_tcase(suite, tc);
 }
@@ -327,6 +329,7 @@ int main(int argc, char **argv)
     tcase_add_checked_fixture(tc, one_blas_thread, NULL);
     tcase_set_timeout(tc, 60); /* on a machine with much else to do */
     tcase_add_loop_test(tc, test_gemm, 0, 4);
+    tcase_add_loop_test(tc, test_gemm_small, 0, 4);
     tcase_add_loop_test(tc, test_hemm, 0, 4);
     tcase_add_loop_test(tc, test_symm, 0, 4);
     tcase_add_loop_test(tc, test_syr2k, 0, 4);

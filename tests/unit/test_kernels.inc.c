@@ -126,6 +126,26 @@ static void LOCAL(gemm)(void)
             }
 }
 
+/* Each shape of a register block that small products are cut into: eight vectors of rows, and three blocks of columns. */
+static void LOCAL(gemm_small)(void)
+{
+    int turn = 0;
+    for (int m = 1; m <= 130; m++)
+        for (int n = 1; n <= 26; n++, turn++) {
+            int k = 1 + turn % 7;
+            LOCAL(tile) a = LOCAL(random_tile)(m, k, 1), b = LOCAL(random_tile)(k, n, 2);
+            LOCAL(tile) c = LOCAL(random_tile)(m, n, 3);
+            elem_t alpha = LOCAL(scalar)(turn / 2), beta = turn / 3 % 2;
+            if (beta == 0)
+                LOCAL(hide)(&c, DAG_REGION_NONE);
+            ref_matrix c0 = beta == 0 ? ref_new(m, n) : LOCAL(to_ref)(&c);
+            FN(gemm)(DAG_NO_TRANS, DAG_NO_TRANS, m, n, k, alpha, a.a, a.ld, b.a, b.ld, beta, c.a, c.ld);
+            LOCAL(check_product)(&c, DAG_REGION_FULL, alpha, LOCAL(to_ref)(&a), LOCAL(to_ref)(&b), beta, c0,
+                                 "small gemm");
+            ref_free_all();
+        }
+}
+
 /* hemm and symm: they differ in what the triangle stands for. */
 static void LOCAL(mirrored)(bool hermitian)
 {
