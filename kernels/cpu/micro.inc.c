@@ -396,7 +396,8 @@ static MICRO_TARGET void MICRO(update)(MICRO(job) job)
     job.copies = MICRO_COPY_BYTES > 0 && job.n >= MICRO_COPY_COLS;
     job.near = (m * n + m * d + n * d) * sizeof(elem_t) <= MICRO_NEAR;
 #if MICRO_TALL > 3
-    if (job.near && job.region == DAG_REGION_FULL && job.A.row == 1 && d > 0) {
+    /* Not with more than one slice: columns that are multiplied in other company must round alike. */
+    if (job.near && job.region == DAG_REGION_FULL && job.A.row == 1 && k > 0 && slices == 1) {
         MICRO(small)(&job);
         return;
     }
