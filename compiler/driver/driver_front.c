@@ -2,9 +2,7 @@
 #include "driver_front.h"
 
 #include "driver/dagcc_config.h"
-#if DAGCC_HAVE_VERIFY
 #include "front/seq/seq.h"
-#endif
 
 #include <string.h>
 
@@ -45,11 +43,7 @@ static const struct front {
     const size_t *n_checks;
 } fronts[] = {
     {.extension = ".jdf", .read = read_jdf},
-    {.extension = ".seq.c", .read = read_nest,
-#if DAGCC_HAVE_VERIFY
-     .checks = seq_checks, .n_checks = &seq_check_count
-#endif
-    },
+    {.extension = ".seq.c", .read = read_nest, .checks = seq_checks, .n_checks = &seq_check_count},
 };
 
 void driver_register_fronts(diag *d)

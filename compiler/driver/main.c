@@ -9,9 +9,7 @@
 #include "emit/c/emit.h"
 #include "emit/dot/emit_dot.h"
 #include "emit/jdf/unparse_file.h"
-#if DAGCC_HAVE_VERIFY
 #include "verify/verify.h"
-#endif
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,9 +17,7 @@
 
 static void register_checks(frontend *f)
 {
-#if DAGCC_HAVE_VERIFY
     diag_register(f->diag, verify_checks, verify_check_count);
-#endif
     driver_register_fronts(f->diag);
     diag_register(f->diag, plan_checks, plan_check_count);
 }

@@ -48,7 +48,8 @@ PROGRAMS = ["dagcc", "test_kernels_ge_frob", "test_setting_patience", "test_sett
 # With the whole tree: what reads the tables. Of those that fail, what fails is of the new things.
 READERS = ("^compiler|^test_|^la_drivers|^configure-least|^docs|^floors|^frobnicate_matrix_(np|threads)|"
            "consumer|^device|^gpu|^bench_kernels")
-WALK = {"compiler-golden": "odd-thing", "la_drivers_results": "frobnicate", "gpu_product": "frobnicate"}
+WALK = {"compiler-golden": "odd-thing", "la_drivers_results": "frobnicate", "la_drivers_optiontable": "frobnicate",
+        "gpu_product": "frobnicate"}
 
 
 def stop(text):
