@@ -123,11 +123,26 @@ INLINE MICRO(pair) MICRO(pair_less)(MICRO(pair) a, MICRO(pair) b, MICRO(pair) c)
     return (MICRO(pair)){a.re - b.re * c.re + b.im * c.im, a.im - b.re * c.im - b.im * c.re};
 }
 
-/* The unknowns of a block, whose triangle has element (i, k) at A[2 * (i * row + k * col)]; x has their right-hand sides,
- * and gets them. Rows are divided by their diagonal elements first: an unknown then waits for two operations only
- * once the one before it is known. */
-INLINE void MICRO(pairs_corner)(bool forward, bool conj, bool unit, int w, const elem_t *A, ptrdiff_t row, ptrdiff_t col,
-                                elem_t *x, MICRO(pair) *values)
+/* The unknowns of a block, whose triangle has element (i, k) at A[2 * (i * row + k * col)]; x has their right-hand sides. */
+APART void MICRO(pairs_corner)(bool forward, bool conj, bool unit, int w, const elem_t *A, ptrdiff_t row, ptrdiff_t col,
+                               const elem_t *x, MICRO(pair) *values)
+{
+    for (int s = 0; s < w; s++) {
+        int c = forward ? s : w - 1 - s;
+        MICRO(pair) left = MICRO(pair_at)(x, c, false);
+        for (int t = 0; t < s; t++) {
+            int k = forward ? t : w - 1 - t;
+            left = MICRO(pair_less)(left, MICRO(pair_at)(A, c * row + k * col, conj), values[k]);
+        }
+        values[c] = unit ? left
+                         : MICRO(pair_times)(left, MICRO(pair_inverse)(MICRO(pair_at)(A, c * (row + col), conj)));
+    }
+}
+
+/* The same. Rows are divided by their diagonal elements first: an unknown then waits for two operations only once the one
+ * before it is known. False: there is an infinity or no number, perhaps for the quotients alone are too large. */
+INLINE bool MICRO(pairs_corner_fast)(bool forward, bool conj, bool unit, int w, const elem_t *A, ptrdiff_t row,
+                                     ptrdiff_t col, const elem_t *x, MICRO(pair) *values)
 {
     MICRO(pair) inverse[PAIR_COLS], left[PAIR_COLS];
     _Pragma("GCC unroll 4") for (int c = 0; c < w; c++) {
@@ -143,10 +158,8 @@ INLINE void MICRO(pairs_corner)(bool forward, bool conj, bool unit, int w, const
             left[k] = MICRO(pair_less)(left[k], a, left[c]);
         }
     }
-    for (int c = 0; c < w; c++) {
-        x[2 * c] = values[c].re;
-        x[2 * c + 1] = values[c].im;
-    }
+    MICRO(pair) last = left[forward ? w - 1 : 0]; /* all of them are in it */
+    return 0 * last.re + 0 * last.im == 0;
 }
 
 /* As MICRO(trsv): the block that is not whole is the last one, and nothing of the other triangle is read. */
@@ -168,12 +181,15 @@ static MICRO_TARGET void MICRO(trsv_pairs)(bool lower, bool trans, bool conj, bo
         }
         const elem_t *corner = column + 2 * j;
         ptrdiff_t row = trans ? lda : 1, col = trans ? 1 : lda;
-        if (w == PAIR_COLS && forward)
-            MICRO(pairs_corner)(true, conj, unit, PAIR_COLS, corner, row, col, x + 2 * j, values);
-        else if (w == PAIR_COLS)
-            MICRO(pairs_corner)(false, conj, unit, PAIR_COLS, corner, row, col, x + 2 * j, values);
-        else
+        bool done_fast = w == PAIR_COLS &&
+                         (forward ? MICRO(pairs_corner_fast)(true, conj, unit, PAIR_COLS, corner, row, col, x + 2 * j, values)
+                                  : MICRO(pairs_corner_fast)(false, conj, unit, PAIR_COLS, corner, row, col, x + 2 * j, values));
+        if (!done_fast)
             MICRO(pairs_corner)(forward, conj, unit, w, corner, row, col, x + 2 * j, values);
+        for (int c = 0; c < w; c++) {
+            x[2 * (j + c)] = values[c].re;
+            x[2 * (j + c) + 1] = values[c].im;
+        }
         if (!trans && rest > 0) {
             int from = lower ? j + w : 0;
             MICRO(pairs_spread)(false, rest, column + 2 * from, lda, values, x + 2 * from);

@@ -85,6 +85,7 @@ FOUR_TESTS(syrk)
 FOUR_TESTS(trmm)
 FOUR_TESTS(trsm)
 FOUR_TESTS(trsm_zero)
+FOUR_TESTS(trsm_extreme)
 FOUR_TESTS(potrf)
 FOUR_TESTS(potrf_info)
 FOUR_TESTS(lacpy)
@@ -266,6 +267,7 @@ static void add_instances(Suite *suite, const char *name, SFun set_up)
     tcase_add_loop_test(tc, test_herk, 0, 2);
     tcase_add_loop_test(tc, test_syrk, 0, 2);
     tcase_add_loop_test(tc, test_trsm, 0, 4); /* also the solves for one complex vector */
+    tcase_add_loop_test(tc, test_trsm_extreme, 0, 4);
     tcase_add_loop_test(tc, test_potrf, 0, 4);
     tcase_add_loop_test(tc, test_potrf_info, 0, 4);
     tcase_set_timeout(tc, 60);
@@ -339,6 +341,7 @@ int main(int argc, char **argv)
     tcase_add_loop_test(tc, test_trmm, 0, 4);
     tcase_add_loop_test(tc, test_trsm, 0, 4);
     tcase_add_loop_test(tc, test_trsm_zero, 0, 4);
+    tcase_add_loop_test(tc, test_trsm_extreme, 0, 4);
     tcase_add_loop_test(tc, test_potrf, 0, 4);
     tcase_add_loop_test(tc, test_potrf_info, 0, 4);
     tcase_add_loop_test(tc, test_lacpy, 0, 4);

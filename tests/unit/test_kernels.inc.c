@@ -391,6 +391,25 @@ static void LOCAL(trsm_zero)(void)
         }
 }
 
+/* A row's elements divided by its diagonal one overflow, its solution does not; and an infinity stays one. */
+static void LOCAL(trsm_extreme)(void)
+{
+    enum { N = 5, LAST = N - 2 };
+    double huge = sizeof(real_t) == sizeof(float) ? 1e20 : 1e170, little = sizeof(real_t) == sizeof(float) ? 1e-30 : 1e-180;
+    elem_t L[N * N] = {0}, x[N] = {(real_t)little};
+    for (int i = 0; i < N; i++)
+        L[i + i * N] = 1;
+    L[LAST] = (real_t)huge;
+    L[LAST + LAST * N] = (real_t)(1e-5 / huge);
+    x[LAST] = (real_t)(2 * little * huge);
+    FN(trsm)(DAG_LEFT, DAG_LOWER, DAG_NO_TRANS, DAG_NON_UNIT, N, 1, 1, L, N, x, N);
+    double want = little * huge / (1e-5 / huge), error = fabs((double)DAG_REAL(x[LAST]) / want - 1);
+    ck_assert_msg(error < 100 * DAG_EPS, "%g, not %g", (double)DAG_REAL(x[LAST]), want);
+    elem_t y[N] = {(real_t)INFINITY};
+    FN(trsm)(DAG_LEFT, DAG_LOWER, DAG_NO_TRANS, DAG_UNIT, N, 1, 1, L, N, y, N);
+    ck_assert(isinf(DAG_REAL(y[0])));
+}
+
 /* The product of the factors is near A, element by element of the triangle. */
 static void LOCAL(potrf)(void)
 {
