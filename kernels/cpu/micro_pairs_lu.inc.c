@@ -3,12 +3,13 @@
 /* As many integers as a vector has lanes, and as wide: what a comparison makes, and places of elements. */
 typedef DAG_PRECISION_CAT(MICRO_INT_, DAG_PRECISION) MICRO(lanes) __attribute__((vector_size(MICRO_BYTES), may_alias));
 
-/* What a factorisation works on: columns of whole vectors, zeros where nothing is. */
+/* What a factorisation works on: columns of whole vectors, zeros where nothing is. PAIR_COLS columns behind the last one
+ * are updated with it, and not looked at. */
 typedef struct MICRO(pairs_lu) {
-    int rows, cols;                                            /* pairs of a column, and columns in use */
-    MICRO(vector) X[2 * MICRO_LU_ROOM / LANES];                /* and room for PAIR_COLS columns more */
-    MICRO(vector) below[2 * MICRO_LU_ROOM / LANES];            /* the multipliers of a step */
-    MICRO(vector) above[2 * (MICRO_LU_COLS + LANES) / LANES];  /* the row of its pivot */
+    int rows, cols;                                               /* pairs of a column, and columns in use */
+    MICRO(vector) X[2 * MICRO_LU_ROOM / LANES];
+    MICRO(vector) below[2 * (MICRO_LU_ROOM / PAIR_COLS) / LANES]; /* the multipliers of a step */
+    MICRO(vector) above[2 * (MICRO_LU_COLS + LANES) / LANES];     /* the row of its pivot */
 } MICRO(pairs_lu);
 
 /* `a` in the lanes where `which` is all ones, `b` where it is zero. */
