@@ -352,6 +352,12 @@ static void MICRO(look_ahead)(MICRO(job) *job)
     job->ahead = dagi_ahead_begin(&use, &job->fetched);
 }
 
+static bool MICRO(near)(int m, int n, int k)
+{
+    size_t rows = (size_t)m, cols = (size_t)n, depth = (size_t)k;
+    return (rows * cols + rows * depth + cols * depth) * sizeof(elem_t) <= MICRO_NEAR;
+}
+
 #if MICRO_TALL > 3
 /* Up to MICRO_TALL vectors of rows of a small product, in as few blocks as hold the columns. */
 static MICRO_TARGET void MICRO(small_panel)(const MICRO(job) *job, int i, int rows)
@@ -392,16 +398,8 @@ static MICRO_TARGET void MICRO(small)(const MICRO(job) *job)
 static MICRO_TARGET void MICRO(update)(MICRO(job) job)
 {
     int k = job.k, slices = (k + MICRO_DEPTH - 1) / MICRO_DEPTH;
-    size_t m = (size_t)job.m, n = (size_t)job.n, d = (size_t)k;
     job.copies = MICRO_COPY_BYTES > 0 && job.n >= MICRO_COPY_COLS;
-    job.near = (m * n + m * d + n * d) * sizeof(elem_t) <= MICRO_NEAR;
-#if MICRO_TALL > 3
-    /* Not with more than one slice: columns that are multiplied in other company must round alike. */
-    if (job.near && job.region == DAG_REGION_FULL && job.A.row == 1 && k > 0 && slices == 1) {
-        MICRO(small)(&job);
-        return;
-    }
-#endif
+    job.near = MICRO(near)(job.m, job.n, k);
     MICRO(look_ahead)(&job);
     for (int s = 0, first = 0; s < slices; s++) {
         int end = (int)((int64_t)k * (s + 1) / slices);
@@ -437,9 +435,17 @@ static MICRO_TARGET void MICRO(gemm)(bool transa, bool transb, int m, int n, int
         MICRO(slim)(n, m, k, alpha, A, lda, B, transb ? ldb : 1, transb ? 1 : ldb, C, ldc);
         return;
     }
-    MICRO(update)((MICRO(job)){.region = DAG_REGION_FULL, .fresh = fresh, .m = m, .n = n, .k = k, .alpha = alpha,
-                               .A = {A, transa ? lda : 1, transa ? 1 : lda},
-                               .B = {B, transb ? 1 : ldb, transb ? ldb : 1}, .C = C, .ldc = ldc});
+    MICRO(job) job = {.region = DAG_REGION_FULL, .fresh = fresh, .m = m, .n = n, .k = k, .alpha = alpha,
+                      .A = {A, transa ? lda : 1, transa ? 1 : lda}, .B = {B, transb ? 1 : ldb, transb ? ldb : 1},
+                      .C = C, .ldc = ldc};
+#if MICRO_TALL > 3
+    /* Not with more than one slice: columns that are multiplied in other company must round alike. */
+    if (!transa && k > 0 && k <= MICRO_DEPTH && MICRO(near)(m, n, k)) {
+        MICRO(small)(&job);
+        return;
+    }
+#endif
+    MICRO(update)(job);
 }
 
 static MICRO_TARGET void MICRO(syrk)(bool lower, bool trans, int n, int k, elem_t alpha,
