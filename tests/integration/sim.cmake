@@ -26,7 +26,7 @@ if(TARGET dag_la AND DAG_HAVE_MPI)
     dag_add_mpi_test(sim_virtual_np4 NP 4 THREADS 1 COMMAND sim_virtual 60 6 3 2 2 2 2)
     # What one rank of a million needs to begin with a graph.
     add_executable(sim_prepare sim/prepare.c)
-    target_link_libraries(sim_prepare PRIVATE dag::la)
+    target_link_libraries(sim_prepare PRIVATE dag::la m)
     target_link_options(sim_prepare PRIVATE
         -Wl,--wrap=dag_pool_new,--wrap=dag_start_task,--wrap=dag_add,--wrap=dag_wait)
     dag_add_script_test(sim_prepare LABELS integration ENVIRONMENT DAG_SIMULATE=1000000
