@@ -21,7 +21,7 @@ if(TARGET dag_la AND DAG_HAVE_MPI)
     # QR by virtual tiles: R is right, and what messages and times do when tiles grow.
     add_executable(sim_virtual sim/virtual.c)
     dag_add_jdf(sim_virtual sim/virtual.jdf OPTIONS -Wno-opaque -Wno-race-undecided)
-    target_link_libraries(sim_virtual PRIVATE dag::la)
+    target_link_libraries(sim_virtual PRIVATE dag::la m)
     dag_add_mpi_test(sim_virtual_np1 NP 1 THREADS 2 COMMAND sim_virtual 60 10 4 1 4 1 1)
     dag_add_mpi_test(sim_virtual_np4 NP 4 THREADS 1 COMMAND sim_virtual 60 6 3 2 2 2 2)
     # What one rank of a million needs to begin with a graph.
