@@ -40,8 +40,7 @@ static bool direct_potri(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t
     if ((tile ? A->mt > 1 : dag_reproducible(ctx)) ||
         !dagi_direct(ctx, n * n * n / 3, (dag_matrix *[]){A, NULL}, &a))
         return false;
-    const dagi_direct_table *t = &dagi_direct_of[A->prec];
-    int found = tile ? t->potri_tile(uplo, &a) : t->potri(uplo, &a);
+    int found = dagi_direct_of[A->prec].potri(uplo, &a);
     if (found < 0)
         return false;
     if (info != NULL)

@@ -15,7 +15,7 @@
 static const double alone = 512.0 * 512 * 512, shared = 96.0 * 96 * 96;
 
 #define TABLE(p)                                                                                   \
-    {potrf_##p, potri_##p, potri_tile_##p, getrf_##p, laswp_##p, gemm_##p, trsm_##p, geqrf_##p, unmqr_##p}
+    {potrf_##p, potri_##p, getrf_##p, laswp_##p, gemm_##p, trsm_##p, geqrf_##p, unmqr_##p}
 const dagi_direct_table dagi_direct_of[4] = {
     [DAG_S] = TABLE(s), [DAG_D] = TABLE(d), [DAG_C] = TABLE(c), [DAG_Z] = TABLE(z)};
 

@@ -9,13 +9,14 @@ static int LOCAL(potrf)(dag_uplo uplo, const dagi_array *A)
     return FN(potrf)(uplo, A->n, A->at, A->ld);
 }
 
+#if DAG_COMPLEX
 /* OpenBLAS's (0.3.21) for complex upper triangles reads the element behind the last one of a row, which may be behind
  * the array: there A is copied. Negative: no memory for that, and nothing has happened. */
 static int LOCAL(potri)(dag_uplo uplo, const dagi_array *A)
 {
     size_t n = (size_t)A->n;
-    if (uplo == DAG_LOWER || !DAG_COMPLEX)
-        return LAPACK(potri_work)(LAPACK_COL_MAJOR, uplo == DAG_LOWER ? 'L' : 'U', A->n, A->at, A->ld);
+    if (uplo == DAG_LOWER)
+        return LAPACK(potri_work)(LAPACK_COL_MAJOR, 'L', A->n, A->at, A->ld);
     elem_t *copy = calloc((n + 1) * n, sizeof *copy);
     if (copy == NULL)
         return -1;
@@ -26,8 +27,9 @@ static int LOCAL(potri)(dag_uplo uplo, const dagi_array *A)
     return info;
 }
 
-/* The inverse of the triangle, then its product with itself. */
-static int LOCAL(potri_tile)(dag_uplo uplo, const dagi_array *A)
+#else
+/* As the graph has it: the inverse of the triangle, then its product with itself. */
+static int LOCAL(potri)(dag_uplo uplo, const dagi_array *A)
 {
     const elem_t *a = A->at;
     for (int i = 0; i < A->n; i++)
@@ -43,6 +45,7 @@ static int LOCAL(potri_tile)(dag_uplo uplo, const dagi_array *A)
     free(W);
     return 0;
 }
+#endif
 
 static int LOCAL(getrf)(const dagi_array *A, int64_t *ipiv)
 {

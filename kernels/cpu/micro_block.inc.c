@@ -68,7 +68,7 @@ INLINE void MICRO(add)(int vecs, elem_t alpha, const MICRO(block) *acc, bool fre
     if (fresh)
         EACH_COL(j)
             EACH_VEC(i)
-                *(MICRO(loose) *)(C + i * LANES + j * ldc) = alpha * acc->v[j][i] + (MICRO(vector)){0};
+                *(MICRO(loose) *)(C + i * LANES + j * ldc) = alpha * acc->v[j][i];
     else
         EACH_COL(j)
             EACH_VEC(i)

@@ -140,7 +140,8 @@ APART void MICRO(pairs_corner)(bool forward, bool conj, bool unit, int w, const 
 }
 
 /* The same. Rows are divided by their diagonal elements first: an unknown then waits for two operations only once the one
- * before it is known. False: there is an infinity or no number, perhaps for the quotients alone are too large. */
+ * before it is known. False: there is an infinity or no number, be it that quotients alone
+ * are too large. */
 INLINE bool MICRO(pairs_corner_fast)(bool forward, bool conj, bool unit, int w, const elem_t *A, ptrdiff_t row,
                                      ptrdiff_t col, const elem_t *x, MICRO(pair) *values)
 {
@@ -158,7 +159,7 @@ INLINE bool MICRO(pairs_corner_fast)(bool forward, bool conj, bool unit, int w, 
             left[k] = MICRO(pair_less)(left[k], a, left[c]);
         }
     }
-    MICRO(pair) last = left[forward ? w - 1 : 0]; /* all of them are in it */
+    MICRO(pair) last = left[forward ? w - 1 : 0]; /* what is no number before is none here */
     return 0 * last.re + 0 * last.im == 0;
 }
 

@@ -7,7 +7,7 @@
 #include "precisions.h"
 #include "reference.h"
 
-#include "cpu/micro.h"
+#include "instances.h"
 
 #include <dag/kernels.h>
 
@@ -237,24 +237,6 @@ END_TEST
 static void one_blas_thread(void)
 {
     dag_kernels_init(NULL);
-}
-
-/* As one_blas_thread, and with what processors without AVX-512, and without AVX2, use. */
-static void with_avx2(void)
-{
-    one_blas_thread();
-    (void)dagi_micro_limit(1);
-}
-
-static void with_library(void)
-{
-    one_blas_thread();
-    ck_assert_int_eq(dagi_micro_limit(0), 0);
-}
-
-static void with_all(void)
-{
-    (void)dagi_micro_limit(2);
 }
 
 /* The kernels that have instances for several instruction sets, in s and d, some of them in c and z, too. */

@@ -5,7 +5,7 @@
  * LU with row exchanges, with the instances of each instruction set.
  */
 #include "../common/run_suite.h"
-#include "cpu/micro.h"
+#include "instances.h"
 #include "precisions.h"
 
 #include <dag/kernels.h>
@@ -60,21 +60,6 @@ START_TEST(test_getrf_special)
     nan[_i]();
 }
 END_TEST
-
-static void with_avx2(void)
-{
-    (void)dagi_micro_limit(1);
-}
-
-static void with_library(void)
-{
-    ck_assert_int_eq(dagi_micro_limit(0), 0);
-}
-
-static void with_all(void)
-{
-    (void)dagi_micro_limit(2);
-}
 
 int main(void)
 {

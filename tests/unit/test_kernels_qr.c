@@ -3,7 +3,7 @@
  * and Q^H A is R. Triangles that must not be read hold NaN.
  */
 #include "../common/run_suite.h"
-#include "cpu/micro.h"
+#include "instances.h"
 
 #include <dag/kernels.h>
 
@@ -79,22 +79,6 @@ START_TEST(test_tpqrt)
     }
 }
 END_TEST
-
-/* What processors without AVX-512, and without AVX2, use. */
-static void with_avx2(void)
-{
-    (void)dagi_micro_limit(1);
-}
-
-static void with_library(void)
-{
-    ck_assert_int_eq(dagi_micro_limit(0), 0);
-}
-
-static void with_all(void)
-{
-    (void)dagi_micro_limit(2);
-}
 
 static void add(Suite *suite, const char *name, SFun set_up)
 {
