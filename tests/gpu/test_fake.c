@@ -373,6 +373,28 @@ START_TEST(streams_are_ordered)
 }
 END_TEST
 
+/* What a destroyed stream still has to do counts, and its leaving hides no other stream. */
+START_TEST(destroyed_streams_end)
+{
+    cudaStream_t oldest = new_stream(), ended = new_stream(), ends = new_stream();
+    cudaStream_t unused = new_stream();
+    char *host = on_host(12), *kept = on_device(4), *freed = on_device(4);
+    to_device(kept, host, 4, ended);
+    OK(cudaStreamSynchronize(ended));
+    OK(cudaStreamDestroy(ended));
+    OK(cudaStreamDestroy(unused));
+    delay(ends);
+    to_device(freed, host + 4, 4, ends);
+    OK(cudaStreamDestroy(ends));
+    delay(oldest);
+    to_device(kept, host + 8, 4, oldest);
+    FAILS(cudaSuccess, cudaFree(freed));
+    MISUSES(1);
+    FAILS(cudaSuccess, cudaFree(kept));
+    MISUSES(1);
+}
+END_TEST
+
 START_TEST(races_are_seen)
 {
     set("KERNEL_DELAY", "30000");
@@ -494,6 +516,7 @@ static Suite *fake_suite(void)
     suite_add_tcase(suite, memory);
     TCase *streams = tcase_create("streams");
     tcase_add_test(streams, streams_are_ordered);
+    tcase_add_test(streams, destroyed_streams_end);
     tcase_add_test(streams, races_are_seen);
     tcase_add_test(streams, events_have_times);
     tcase_add_test(streams, host_functions);

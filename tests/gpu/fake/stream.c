@@ -8,10 +8,11 @@
 #define LEAST_PRIORITY 0
 #define GREATEST_PRIORITY (-5)
 
-/* Streams and their threads. Taken before the lock of a stream. */
+/* Streams that may have something to do, the youngest first, and their threads. A walk needs no
+ * lock: who leaves the list still leads to all that are older. Taken before the lock of a stream. */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t thread_ended = PTHREAD_COND_INITIALIZER;
-static cudaStream_t streams;
+static cudaStream_t streams, dead;
 static unsigned nstreams, nthreads;
 
 static atomic_bool stopping; /* the process ends: what is enqueued completes without running */
@@ -203,6 +204,21 @@ static void run_first(cudaStream_t stream)
         pthread_cond_broadcast(&stream->idle);
 }
 
+/* A destroyed stream with nothing left leaves the list, or what walks it would be slower with every
+ * context of a process. Under the list's lock. */
+static void leave_list(cudaStream_t stream)
+{
+    cudaStream_t before = NULL;
+    for (cudaStream_t s = streams; s != stream; s = s->next)
+        before = s;
+    if (before)
+        before->next = stream->next;
+    else
+        streams = stream->next;
+    stream->next_dead = dead;
+    dead = stream;
+}
+
 static void *serve(void *arg)
 {
     cudaStream_t stream = arg;
@@ -217,6 +233,7 @@ static void *serve(void *arg)
     }
     pthread_mutex_unlock(&stream->lock);
     pthread_mutex_lock(&list_lock);
+    leave_list(stream);
     nthreads--;
     pthread_cond_signal(&thread_ended);
     pthread_mutex_unlock(&list_lock);
@@ -412,8 +429,14 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     stream->magic = 0;
     pthread_mutex_lock(&stream->lock);
     stream->closed = true;
+    bool unused = !stream->started;
     pthread_cond_signal(&stream->work);
     pthread_mutex_unlock(&stream->lock);
+    if (unused) {
+        pthread_mutex_lock(&list_lock);
+        leave_list(stream);
+        pthread_mutex_unlock(&list_lock);
+    }
     return fake_error(fake_sticky(stream->device));
 }
 

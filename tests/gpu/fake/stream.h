@@ -19,7 +19,8 @@ struct CUstream_st {
     bool started, closed; /* its thread; cudaStreamDestroy: the thread ends when nothing is left */
     uint64_t random;      /* of the thread that runs an operation */
     double ready;         /* modelled: when what ran has ended; likewise */
-    struct CUstream_st *next; /* of all streams ever; set once, under the list's lock */
+    _Atomic(struct CUstream_st *) next; /* in the list, an older one; stays when it has left */
+    struct CUstream_st *next_dead;
 };
 
 /* Checks the handle, says what is wrong with it. */
