@@ -11,11 +11,9 @@
  * the tasks that each device ran are counted against the rule; tight: a device has half as much again as
  * the largest task needs; inserted: a sequential program inserts the same tasks.
  */
-#include "lasting_mpi.h"
-#include "pairs.h"
 #include "potrf_plain.h"
 #include "same_tile.h"
-#include "split_start.h"
+#include "split_cases.h"
 
 #include <dag/inserted.h>
 #include <dag/split.h>
@@ -24,9 +22,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NORDERS = 6, NWIDTHS = 4, NTILES = 4, NGRIDS = 6, MOST = 4, GATHER_UP_TO = 200, SMALL = 100 };
+enum { NORDERS = 6, NTILES = 4, GATHER_UP_TO = 200 };
 static const int64_t orders[NORDERS] = {0, 1, 41, 97, 331, 613};
-static const int64_t widths[NWIDTHS] = {1, 32, 100, 192};
 static const int grids[NGRIDS][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {2, 3}, {1, 4}};
 
 /* Order, narrow tiles, their width, tile, grid, type, triangle, storage. */
@@ -34,37 +31,23 @@ static const factors all = {8, {NORDERS, MOST + 1, NWIDTHS, NTILES, NGRIDS, 4, 2
 
 static int64_t tile(const test_case *c)
 {
-    int64_t narrow = c->at[1] * widths[c->at[2]];
+    int64_t narrow = narrow_tiles(c);
     const int64_t sizes[NTILES] = {narrow, narrow + 1, 256, 960};
-    return sizes[c->at[3]];
+    return sizes[c->at[TILE]];
 }
-
-typedef struct limits {
-    int ranks;
-    int64_t largest;
-} limits;
 
 static bool is_valid(const test_case *c, const void *arg)
 {
-    const limits *l = arg;
-    int64_t n = orders[c->at[0]], narrow = c->at[1] * widths[c->at[2]];
-    bool tiny = tile(c) < 16 || (c->at[1] > 0 && widths[c->at[2]] == 1);
-    return grids[c->at[4]][0] * grids[c->at[4]][1] == l->ranks && n <= l->largest &&
-           tile(c) >= (narrow > 1 ? narrow : 1) && (!tiny || n <= 100);
+    return split_fits(c, arg, grids[c->at[GRID]], tile(c), orders[c->at[SHAPE]], 100);
 }
 
 /* ---- one case ---------------------------------------------------------------------------- */
 
-typedef struct how {
-    const char *placement;
-    bool tight, inserted;
-} how;
-
 static dag_context *start(const test_case *c, const how *h)
 {
-    int64_t B = tile(c), n = orders[c->at[0]], side = B < n ? B : n;
+    int64_t B = tile(c), n = orders[c->at[SHAPE]], side = B < n ? B : n;
     /* two operands, what is written, and the workspace of the factorisation of a tile */
-    return split_start("split_matrix", c->at[1], widths[c->at[2]], h->placement,
+    return split_start("split_matrix", c->at[NARROW], widths[c->at[WIDTH]], h->placement,
                        h->tight ? 3 * side * side * 32 + (1 << 16) : 0);
 }
 
@@ -73,7 +56,7 @@ static dag_context *start(const test_case *c, const how *h)
  * tile row. */
 static int64_t tasks_for(const test_case *c, const dag_matrix *a, bool by_tile, int device, int devices)
 {
-    int64_t s = c->at[1], b = widths[c->at[2]], B = a->nb, C = s + (s * b < B), count = 0;
+    int64_t s = c->at[NARROW], b = widths[c->at[WIDTH]], B = a->nb, C = s + (s * b < B), count = 0;
     bool upper = c->at[6] != 0;
     for (int64_t n = 0; n < a->nt; n++) {
         int64_t width = n + 1 < a->nt ? B : a->n - n * B;
@@ -159,9 +142,9 @@ static dag_status factor(dag_context *ctx, const test_case *c, const how *h, ver
 {
     dag_layout layout = c->at[7] == 0 ? DAG_LAYOUT_TILE : DAG_LAYOUT_SLAB;
     dag_uplo uplo = c->at[6] == 0 ? DAG_LOWER : DAG_UPPER;
-    const dag_matrix_desc desc = {.prec = (dag_precision)c->at[5], .m = orders[c->at[0]],
-                                  .n = orders[c->at[0]], .nb = tile(c), .p = grids[c->at[4]][0],
-                                  .q = grids[c->at[4]][1], .layout = layout,
+    const dag_matrix_desc desc = {.prec = (dag_precision)c->at[PREC], .m = orders[c->at[SHAPE]],
+                                  .n = orders[c->at[SHAPE]], .nb = tile(c), .p = grids[c->at[GRID]][0],
+                                  .q = grids[c->at[GRID]][1], .layout = layout,
                                   .uplo = layout == DAG_LAYOUT_TILE ? uplo : DAG_GENERAL};
     int64_t info = -1, before[16] = {0};
     dag_matrix *f = NULL, *a = NULL;
@@ -204,9 +187,9 @@ static int run(const test_case *c, const how *h)
     if (failed)
         fprintf(stderr, "split_matrix: rank %d: n %" PRId64 " split %d,%" PRId64 " nb %" PRId64
                 " grid %dx%d prec %c %s %s: %s %s, residual %g, multiplied out %g, solution %g%s\n",
-                dag_rank(ctx), orders[c->at[0]], c->at[1], widths[c->at[2]], tile(c),
-                grids[c->at[4]][0], grids[c->at[4]][1],
-                dag_precision_letter((dag_precision)c->at[5]), c->at[6] == 0 ? "lower" : "upper",
+                dag_rank(ctx), orders[c->at[SHAPE]], c->at[NARROW], widths[c->at[WIDTH]], tile(c),
+                grids[c->at[GRID]][0], grids[c->at[GRID]][1],
+                dag_precision_letter((dag_precision)c->at[PREC]), c->at[6] == 0 ? "lower" : "upper",
                 c->at[7] == 0 ? "tile" : "slab", dag_strerror(status), dag_message(ctx), v.residual,
                 v.plain, v.solved, v.same ? "" : ", other bits");
     return (dag_fini(ctx) != DAG_SUCCESS) | failed;
@@ -247,31 +230,5 @@ static int refusals(void)
 
 int main(int argc, char **argv)
 {
-    const char *what = argc > 1 ? argv[1] : "pairs";
-    const how h = {argc > 2 ? argv[2] : "cost", argc > 3 && strcmp(argv[3], "tight") == 0,
-                   argc > 3 && strcmp(argv[argc - 1], "inserted") == 0};
-    dag_context *ctx;
-    char why[256];
-    test_case *cases = malloc(sizeof(*cases) * (size_t)pairs_product(&all));
-    start_mpi();
-    dag_kernels_init(NULL);
-    if (cases == NULL || dag_init(&ctx, NULL, why, sizeof(why)) != DAG_SUCCESS) {
-        fprintf(stderr, "split_matrix: %s\n", why);
-        return 1;
-    }
-    const int rank = dag_rank(ctx);
-    const limits l = {dag_size(ctx), strcmp(what, "few") == 0 ? SMALL : orders[NORDERS - 1]};
-    int failed = dag_fini(ctx) != DAG_SUCCESS;
-    int count = pairs_enumerate(&all, cases, is_valid, &l);
-    if (strcmp(what, "full") != 0)
-        count = pairs_choose(&all, cases, count);
-    failed += count == 0; /* no grid has so many places: nothing would be tested */
-    for (int k = 0; k < count; k++)
-        failed += run(&cases[k], &h);
-    failed += refusals();
-    if (rank == 0)
-        printf("split_matrix: %d cases (%s) on %d ranks, %d failed\n", count, what, l.ranks, failed);
-    free(cases);
-    end_mpi();
-    return failed != 0;
+    return split_main(argc, argv, &(split_test){"split_matrix", &all, is_valid, run, refusals});
 }

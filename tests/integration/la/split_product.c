@@ -9,10 +9,8 @@
  * processors they are the same bit by bit. With devices and static placement the tasks that each device ran are
  * counted against the rule.
  */
-#include "lasting_mpi.h"
-#include "pairs.h"
 #include "same_tile.h"
-#include "split_start.h"
+#include "split_cases.h"
 
 #include <dag/blas3.h>
 #include <dag/inserted.h>
@@ -24,11 +22,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { NSHAPES = 6, NWIDTHS = 4, NTILES = 5, NGRIDS = 6, MOST = 4, SMALL = 100 };
+enum { NSHAPES = 6, NTILES = 5 };
 /* Rows and columns of C, and the terms of each sum. */
 static const int64_t shapes[NSHAPES][3] = {{1, 1, 1},   {41, 97, 23},    {97, 1, 60},
                                            {64, 64, 99}, {150, 331, 70}, {331, 200, 613}};
-static const int64_t widths[NWIDTHS] = {1, 32, 100, 192};
 static const int grids[NGRIDS][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {2, 3}, {1, 4}};
 static const dag_trans ways[3] = {DAG_NO_TRANS, DAG_TRANS, DAG_CONJ_TRANS};
 
@@ -37,55 +34,41 @@ static const factors all = {8, {NSHAPES, MOST + 1, NWIDTHS, NTILES, NGRIDS, 4, 3
 
 static int64_t tile(const test_case *c)
 {
-    int64_t narrow = c->at[1] * widths[c->at[2]];
+    int64_t narrow = narrow_tiles(c);
     const int64_t sizes[NTILES] = {narrow, narrow + 1, 48, 256, 960};
-    return sizes[c->at[3]];
+    return sizes[c->at[TILE]];
 }
-
-typedef struct limits {
-    int ranks;
-    int64_t largest;
-} limits;
 
 static int64_t largest(const test_case *c)
 {
-    const int64_t *s = shapes[c->at[0]];
+    const int64_t *s = shapes[c->at[SHAPE]];
     int64_t most = s[0] > s[1] ? s[0] : s[1];
     return most > s[2] ? most : s[2];
 }
 
 static bool is_valid(const test_case *c, const void *arg)
 {
-    const limits *l = arg;
-    int64_t narrow = c->at[1] * widths[c->at[2]];
-    bool tiny = tile(c) < 16 || (c->at[1] > 0 && widths[c->at[2]] == 1);
-    return grids[c->at[4]][0] * grids[c->at[4]][1] == l->ranks && largest(c) <= l->largest &&
-           tile(c) >= (narrow > 1 ? narrow : 1) && (!tiny || largest(c) <= 41);
+    return split_fits(c, arg, grids[c->at[GRID]], tile(c), largest(c), 41);
 }
 
 /* ---- one case ---------------------------------------------------------------------------- */
-
-typedef struct how {
-    const char *placement;
-    bool tight;
-} how;
 
 /* A, B, C, and C once more. */
 enum { A, B, C, INSERTED, COUNT };
 
 static dag_status make(dag_context *ctx, const test_case *c, dag_matrix *of[COUNT])
 {
-    const int64_t *s = shapes[c->at[0]];
+    const int64_t *s = shapes[c->at[SHAPE]];
     bool ta = c->at[6] > 0, tb = c->at[7] > 0;
     const int64_t sizes[COUNT][2] = {{ta ? s[2] : s[0], ta ? s[0] : s[2]},
                                      {tb ? s[1] : s[2], tb ? s[2] : s[1]},
                                      {s[0], s[1]}, {s[0], s[1]}};
     dag_status status = DAG_SUCCESS;
     for (int i = 0; i < COUNT && status == DAG_SUCCESS; i++) {
-        const dag_matrix_desc desc = {.prec = (dag_precision)c->at[5], .m = sizes[i][0],
-                                      .n = sizes[i][1], .nb = tile(c), .p = grids[c->at[4]][0],
-                                      .q = grids[c->at[4]][1],
-                                      .layout = c->at[0] % 2 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE};
+        const dag_matrix_desc desc = {.prec = (dag_precision)c->at[PREC], .m = sizes[i][0],
+                                      .n = sizes[i][1], .nb = tile(c), .p = grids[c->at[GRID]][0],
+                                      .q = grids[c->at[GRID]][1],
+                                      .layout = c->at[SHAPE] % 2 ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE};
         status = dag_matrix_new(ctx, &desc, &of[i]);
         if (status == DAG_SUCCESS)
             status = dag_plrnt(ctx, of[i], (uint64_t)(i < INSERTED ? i : C) + 7);
@@ -97,7 +80,7 @@ static dag_status make(dag_context *ctx, const test_case *c, dag_matrix *of[COUN
 static bool ran_at_home(const dag_context *ctx, const test_case *c, const dag_matrix *X, int64_t steps,
                         const int64_t *before)
 {
-    int64_t s = c->at[1], b = widths[c->at[2]];
+    int64_t s = c->at[NARROW], b = widths[c->at[WIDTH]];
     bool right = true;
     for (int device = 0; device < dag_devices(ctx); device++) {
         int64_t want = 0, did = split_ran(ctx, device) - before[device];
@@ -117,7 +100,7 @@ static bool ran_at_home(const dag_context *ctx, const test_case *c, const dag_ma
 /* alpha op(A) op(B) + beta C on rank 0, from what all gather there; NULL elsewhere. */
 static void *expected(const test_case *c, dag_matrix *of[COUNT], dag_dcomplex alpha, dag_dcomplex beta)
 {
-    const int64_t *s = shapes[c->at[0]];
+    const int64_t *s = shapes[c->at[SHAPE]];
     const dag_trans ta = ways[c->at[6]], tb = ways[c->at[7]];
     int m = (int)s[0], n = (int)s[1], k = (int)s[2];
     void *x[3];
@@ -127,7 +110,7 @@ static void *expected(const test_case *c, dag_matrix *of[COUNT], dag_dcomplex al
             abort();
     }
     int la = (int)of[A]->m, lb = (int)of[B]->m;
-    switch (dag_rank(of[A]->context) > 0 ? -1 : c->at[5]) {
+    switch (dag_rank(of[A]->context) > 0 ? -1 : c->at[PREC]) {
     case DAG_S:
         dag_tile_sgemm(ta, tb, m, n, k, (float)alpha, x[A], la, x[B], lb, (float)beta, x[C], m);
         break;
@@ -148,7 +131,7 @@ static void *expected(const test_case *c, dag_matrix *of[COUNT], dag_dcomplex al
 /* The largest difference in units of a sum's rounding error; 0 but on rank 0. */
 static double error_of(const test_case *c, dag_matrix *X, const void *want)
 {
-    dag_precision prec = (dag_precision)c->at[5];
+    dag_precision prec = (dag_precision)c->at[PREC];
     size_t items = (size_t)(X->m * X->n), parts = items * (dag_precision_is_complex(prec) ? 2 : 1);
     double most = 0, eps = dag_precision_real(prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
     void *x = calloc(items, 16);
@@ -161,7 +144,7 @@ static double error_of(const test_case *c, dag_matrix *X, const void *want)
         most = off > most || isnan(off) ? off : most;
     }
     free(x);
-    return most / ((double)(shapes[c->at[0]][2] + 2) * eps);
+    return most / ((double)(shapes[c->at[SHAPE]][2] + 2) * eps);
 }
 
 typedef struct verdict {
@@ -195,7 +178,7 @@ static dag_status multiply(dag_context *ctx, const test_case *c, const how *h, d
 static int run(const test_case *c, const how *h)
 {
     int64_t side = tile(c) < largest(c) ? tile(c) : largest(c);
-    dag_context *ctx = split_start("split_product", c->at[1], widths[c->at[2]], h->placement,
+    dag_context *ctx = split_start("split_product", c->at[NARROW], widths[c->at[WIDTH]], h->placement,
                                    h->tight ? 3 * side * side * 24 + (1 << 16) : 0);
     dag_matrix *of[COUNT] = {NULL};
     verdict v = {{NAN, NAN}, true, true};
@@ -205,9 +188,9 @@ static int run(const test_case *c, const how *h)
     int failed = status != DAG_SUCCESS || !(v.error[0] <= 4) || !(v.error[1] <= 4) || !v.at_home || !v.same;
     if (failed)
         fprintf(stderr, "split_product: rank %d: shape %d split %d,%" PRId64 " nb %" PRId64
-                " grid %dx%d prec %c op %d %d: %s %s, errors %g and %g%s\n", dag_rank(ctx), c->at[0], c->at[1],
-                widths[c->at[2]], tile(c), grids[c->at[4]][0], grids[c->at[4]][1],
-                dag_precision_letter((dag_precision)c->at[5]), c->at[6], c->at[7],
+                " grid %dx%d prec %c op %d %d: %s %s, errors %g and %g%s\n", dag_rank(ctx), c->at[SHAPE], c->at[NARROW],
+                widths[c->at[WIDTH]], tile(c), grids[c->at[GRID]][0], grids[c->at[GRID]][1],
+                dag_precision_letter((dag_precision)c->at[PREC]), c->at[6], c->at[7],
                 dag_strerror(status), dag_message(ctx), v.error[0], v.error[1], v.same ? "" : ", other bits");
     for (int i = 0; i < COUNT; i++)
         dag_matrix_free(of[i]);
@@ -277,32 +260,12 @@ static int squares(void)
     return failed + (dag_fini(ctx) != DAG_SUCCESS);
 }
 
+static int others(void)
+{
+    return refusals() + squares();
+}
+
 int main(int argc, char **argv)
 {
-    const char *what = argc > 1 ? argv[1] : "pairs";
-    const how h = {argc > 2 ? argv[2] : "cost", argc > 3};
-    dag_context *ctx;
-    char why[256];
-    test_case *cases = malloc(sizeof(*cases) * (size_t)pairs_product(&all));
-    start_mpi();
-    dag_kernels_init(NULL);
-    if (cases == NULL || dag_init(&ctx, NULL, why, sizeof(why)) != DAG_SUCCESS) {
-        fprintf(stderr, "split_product: %s\n", why);
-        return 1;
-    }
-    const int rank = dag_rank(ctx);
-    const limits l = {dag_size(ctx), strcmp(what, "few") == 0 ? SMALL : INT64_MAX};
-    int failed = dag_fini(ctx) != DAG_SUCCESS;
-    int count = pairs_enumerate(&all, cases, is_valid, &l);
-    if (strcmp(what, "full") != 0)
-        count = pairs_choose(&all, cases, count);
-    failed += count == 0; /* no grid has so many places: nothing would be tested */
-    for (int k = 0; k < count; k++)
-        failed += run(&cases[k], &h);
-    failed += refusals() + squares();
-    if (rank == 0)
-        printf("split_product: %d cases (%s) on %d ranks, %d failed\n", count, what, l.ranks, failed);
-    free(cases);
-    end_mpi();
-    return failed != 0;
+    return split_main(argc, argv, &(split_test){"split_product", &all, is_valid, run, others});
 }

@@ -7,13 +7,11 @@
  * The words are those of split_matrix. A factorisation is judged by its backward error and the orthogonality of its Q
  * as LAPACK's tests do, up to order 200 also by multiplying out on rank 0, and Q is multiplied with by tiles of one
  * size. With devices and static placement the tasks that each device ran are counted against the rule. What a
- * sequential program inserts is also held against the graph: where all tasks run on the same processors R, V and, on cores,
- * what Q makes of vectors are the same bit by bit.
+ * sequential program inserts is also held against the graph: where all tasks run on the same processors R, V and, on
+ * cores, what Q makes of vectors are the same bit by bit.
  */
-#include "lasting_mpi.h"
-#include "pairs.h"
 #include "same_tile.h"
-#include "split_start.h"
+#include "split_cases.h"
 
 #include <dag/auxiliary.h>
 #include <dag/inserted.h>
@@ -27,10 +25,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { NSHAPES = 8, NWIDTHS = 4, NTILES = 5, NGRIDS = 6, NSTACKS = 2, MOST = 4, DENSE = 200, SMALL = 100 };
+enum { NSHAPES = 8, NTILES = 5, NSTACKS = 2, DENSE = 200 };
 static const int64_t shapes[NSHAPES][2] = {{0, 5},   {1, 1},    {41, 41},   {97, 30},
                                            {30, 97}, {331, 97}, {150, 257}, {431, 431}};
-static const int64_t widths[NWIDTHS] = {1, 32, 100, 192};
 static const int grids[NGRIDS][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {2, 3}, {6, 1}};
 
 /* Shape, narrow tiles, their width, tile, grid, type, stacks, storage. */
@@ -38,37 +35,23 @@ static const factors all = {8, {NSHAPES, MOST + 1, NWIDTHS, NTILES, NGRIDS, 4, N
 
 static int64_t tile(const test_case *c)
 {
-    int64_t narrow = c->at[1] * widths[c->at[2]];
+    int64_t narrow = narrow_tiles(c);
     const int64_t sizes[NTILES] = {narrow, narrow + 1, 48, 256, 960};
-    return sizes[c->at[3]];
+    return sizes[c->at[TILE]];
 }
 
 static int64_t largest(const test_case *c)
 {
-    const int64_t *s = shapes[c->at[0]];
+    const int64_t *s = shapes[c->at[SHAPE]];
     return s[0] > s[1] ? s[0] : s[1];
 }
 
-typedef struct limits {
-    int ranks;
-    int64_t largest;
-} limits;
-
 static bool is_valid(const test_case *c, const void *arg)
 {
-    const limits *l = arg;
-    int64_t narrow = c->at[1] * widths[c->at[2]];
-    bool tiny = tile(c) < 16 || (c->at[1] > 0 && widths[c->at[2]] == 1);
-    return grids[c->at[4]][0] * grids[c->at[4]][1] == l->ranks && largest(c) <= l->largest &&
-           tile(c) >= (narrow > 1 ? narrow : 1) && (!tiny || largest(c) <= 100);
+    return split_fits(c, arg, grids[c->at[GRID]], tile(c), largest(c), 100);
 }
 
 /* ---- one case ---------------------------------------------------------------------------- */
-
-typedef struct how {
-    const char *placement;
-    bool tight, inserted;
-} how;
 
 typedef struct verdict {
     double residual, orthogonality, plain, back;
@@ -82,9 +65,9 @@ static dag_status make(dag_context *ctx, const test_case *c, dag_matrix *of[COUN
 {
     dag_status status = DAG_SUCCESS;
     for (int i = 0; i < COUNT && status == DAG_SUCCESS; i++) {
-        const dag_matrix_desc desc = {.prec = (dag_precision)c->at[5], .m = shapes[c->at[0]][0],
-                                      .n = i < B ? shapes[c->at[0]][1] : 7, .mb = tile(c),
-                                      .nb = i < B ? tile(c) : 3, .p = grids[c->at[4]][0], .q = grids[c->at[4]][1],
+        const dag_matrix_desc desc = {.prec = (dag_precision)c->at[PREC], .m = shapes[c->at[SHAPE]][0],
+                                      .n = i < B ? shapes[c->at[SHAPE]][1] : 7, .mb = tile(c),
+                                      .nb = i < B ? tile(c) : 3, .p = grids[c->at[GRID]][0], .q = grids[c->at[GRID]][1],
                                       .layout = c->at[7] ? DAG_LAYOUT_SLAB : DAG_LAYOUT_TILE};
         status = dag_matrix_new(ctx, &desc, &of[i]);
         if (status == DAG_SUCCESS)
@@ -109,7 +92,7 @@ static int64_t tree_tasks(bool inserted, int64_t rows, int64_t p, int64_t panels
  * once, of each panel to the left, and by the tree if there is one; in their own panel by the narrow ones. */
 static int64_t tasks_for(const test_case *c, const how *h, const dag_matrix *X, bool by_tile, int device, int devices)
 {
-    int64_t s = c->at[1], b = widths[c->at[2]], C = s + (s * b < X->nb), count = 0;
+    int64_t s = c->at[NARROW], b = widths[c->at[WIDTH]], C = s + (s * b < X->nb), count = 0;
     int64_t panels = X->mt < X->nt ? X->mt : X->nt, rows = X->mt < X->p ? X->mt : X->p;
     for (int64_t n = 0; n < X->nt; n++) {
         int64_t width = n + 1 < X->nt ? X->nb : X->n - n * X->nb;
@@ -237,7 +220,7 @@ static dag_status factor(dag_context *ctx, const test_case *c, const how *h, dag
     dag_status status = (h->inserted ? dag_geqrf_inserted : dag_geqrf_with)(ctx, of[F], &options, &qr);
     /* with no option a stack holds all of a process row, unless the matrix is tall and narrow */
     if (status == DAG_SUCCESS && strcmp(h->placement, "static") == 0 && c->at[6] == 0 &&
-        shapes[c->at[0]][0] < 4 * shapes[c->at[0]][1])
+        shapes[c->at[SHAPE]][0] < 4 * shapes[c->at[SHAPE]][1])
         v->at_home = ran_at_home(ctx, c, h, of[F], before);
     if (status == DAG_SUCCESS && h->inserted && (strcmp(h->placement, "static") == 0 || dag_devices(ctx) == 0))
         status = as_graph(ctx, c, of, qr, &v->same);
@@ -254,10 +237,10 @@ static dag_status factor(dag_context *ctx, const test_case *c, const how *h, dag
 /* 1 when the case failed. */
 static int run(const test_case *c, const how *h)
 {
-    const int64_t *shape = shapes[c->at[0]];
+    const int64_t *shape = shapes[c->at[SHAPE]];
     int64_t side = tile(c) < largest(c) ? tile(c) : largest(c);
     /* a panel, columns of a stack, T, a top and workspace */
-    dag_context *ctx = split_start("split_qr", c->at[1], widths[c->at[2]], h->placement,
+    dag_context *ctx = split_start("split_qr", c->at[NARROW], widths[c->at[WIDTH]], h->placement,
                                    h->tight ? (2 * shape[0] * side + 3 * tile(c) * side) * 24 + (1 << 16) : 0);
     dag_matrix *of[COUNT] = {NULL};
     verdict v = {NAN, NAN, 0, NAN, true, true};
@@ -269,10 +252,11 @@ static int run(const test_case *c, const how *h)
     if (failed)
         fprintf(stderr, "split_qr: rank %d: %" PRId64 " x %" PRId64 " split %d,%" PRId64 " nb %" PRId64
                 " grid %dx%d prec %c stacks %d %s: %s %s, residual %g, orthogonality %g, multiplied out %g, "
-                "there and back %g%s\n", dag_rank(ctx), shape[0], shape[1], c->at[1], widths[c->at[2]], tile(c),
-                grids[c->at[4]][0], grids[c->at[4]][1], dag_precision_letter((dag_precision)c->at[5]), c->at[6],
-                c->at[7] ? "slab" : "tile", dag_strerror(status), dag_message(ctx), v.residual, v.orthogonality,
-                v.plain, v.back, v.same ? "" : ", other bits");
+                "there and back %g%s\n", dag_rank(ctx), shape[0], shape[1], c->at[NARROW], widths[c->at[WIDTH]],
+                tile(c), grids[c->at[GRID]][0], grids[c->at[GRID]][1],
+                dag_precision_letter((dag_precision)c->at[PREC]), c->at[6], c->at[7] ? "slab" : "tile",
+                dag_strerror(status), dag_message(ctx), v.residual, v.orthogonality, v.plain, v.back,
+                v.same ? "" : ", other bits");
     for (int i = 0; i < COUNT; i++)
         dag_matrix_free(of[i]);
     return (dag_fini(ctx) != DAG_SUCCESS) | failed;
@@ -303,31 +287,5 @@ static int refusals(void)
 
 int main(int argc, char **argv)
 {
-    const char *what = argc > 1 ? argv[1] : "pairs";
-    const how h = {argc > 2 ? argv[2] : "cost", argc > 3 && strcmp(argv[3], "tight") == 0,
-                   argc > 3 && strcmp(argv[argc - 1], "inserted") == 0};
-    dag_context *ctx;
-    char why[256];
-    test_case *cases = malloc(sizeof(*cases) * (size_t)pairs_product(&all));
-    start_mpi();
-    dag_kernels_init(NULL);
-    if (cases == NULL || dag_init(&ctx, NULL, why, sizeof(why)) != DAG_SUCCESS) {
-        fprintf(stderr, "split_qr: %s\n", why);
-        return 1;
-    }
-    const int rank = dag_rank(ctx);
-    const limits l = {dag_size(ctx), strcmp(what, "few") == 0 ? SMALL : INT64_MAX};
-    int failed = dag_fini(ctx) != DAG_SUCCESS;
-    int count = pairs_enumerate(&all, cases, is_valid, &l);
-    if (strcmp(what, "full") != 0)
-        count = pairs_choose(&all, cases, count);
-    failed += count == 0; /* no grid has so many places: nothing would be tested */
-    for (int k = 0; k < count; k++)
-        failed += run(&cases[k], &h);
-    failed += refusals();
-    if (rank == 0)
-        printf("split_qr: %d cases (%s) on %d ranks, %d failed\n", count, what, l.ranks, failed);
-    free(cases);
-    end_mpi();
-    return failed != 0;
+    return split_main(argc, argv, &(split_test){"split_qr", &all, is_valid, run, refusals});
 }
