@@ -54,6 +54,9 @@ enum { MICRO_LU_COLS = 32, MICRO_LU_ROOM = 64 * (MICRO_LU_COLS + 4) };
         /* The same of complex elements, pairs of `elem`; op(A) is A, A^T (trans), or A^H (conj, too). */ \
         void (*trsv_pairs)(bool lower, bool trans, bool conj, bool unit, int m, const elem *A,     \
                            int lda, elem *x);                                                      \
+        /* y := y + alpha op(A) x of such elements; y has m of them, x has k, alpha is one. */      \
+        void (*gemv_pairs)(bool trans, bool conj, int m, int k, const elem *alpha, const elem *A,  \
+                           int lda, const elem *x, elem *y);                                       \
         /* QR of m by n complex elements, pairs of `elem`, and the upper triangle of T, as geqrt   \
          * has them. False, and nothing changed: there are more columns than MICRO_QR_COLS or more \
          * elements than MICRO_QR_ROOM, or squares of a column are not between the last two. */    \

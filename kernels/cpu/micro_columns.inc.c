@@ -30,41 +30,56 @@ INLINE void MICRO(sums)(int count, const MICRO(vector) *v, elem_t *to)
 #define DOT_ROWS (MICRO_COLS / 2)
 #define DOT_COLS 4
 
-/* C := C + alpha A^T B, scalar product by scalar product: better than to transpose A where B has
- * few columns. Beyond the last column the last is taken again and its result left. */
+/* C := C + alpha A^T B, `rows` columns of A and `cols` of B at a time, both known where this is inlined. Beyond the
+ * last column the last is taken again and its result left. The columns of A that come next are fetched meanwhile: with
+ * few columns of B it is memory that counts. */
+INLINE void MICRO(dots_by)(int rows, int cols, int m, int n, int k, elem_t alpha, const elem_t *A, ptrdiff_t lda,
+                           const elem_t *B, ptrdiff_t ldb, elem_t *C, ptrdiff_t ldc)
+{
+    enum { MOST = (DOT_ROWS * DOT_COLS > 8 ? DOT_ROWS * DOT_COLS : 8) + LANES };
+    const int count = (rows * cols + LANES - 1) / LANES * LANES;
+    for (int i = 0; i < m; i += rows) {
+        const elem_t *a[8], *b[DOT_COLS];
+        MICRO(vector) acc[MOST] = {{0}};
+        elem_t sum[MOST];
+        ptrdiff_t p = 0, ahead = i + 2 * rows <= m ? rows * lda : 0;
+        for (int r = 0; r < rows; r++)
+            a[r] = A + (i + r < m ? i + r : m - 1) * lda;
+        for (int c = 0; c < cols; c++)
+            b[c] = B + (c < n ? c : n - 1) * ldb;
+        for (; p + LANES <= k; p += LANES) {
+            MICRO(vector) left[8];
+            _Pragma("GCC unroll 8") for (int r = 0; r < rows; r++) {
+                left[r] = *(const MICRO(loose) *)(a[r] + p);
+                __builtin_prefetch(a[r] + p + ahead);
+            }
+            _Pragma("GCC unroll 4") for (int c = 0; c < cols; c++) {
+                MICRO(vector) right = *(const MICRO(loose) *)(b[c] + p);
+                _Pragma("GCC unroll 8") for (int r = 0; r < rows; r++)
+                    acc[r + c * rows] += left[r] * right;
+            }
+        }
+        MICRO(sums)(count, acc, sum);
+        for (int c = 0; c < cols && c < n; c++)
+            for (int r = 0; r < rows && i + r < m; r++) {
+                elem_t rest = 0;
+                for (ptrdiff_t q = p; q < k; q++)
+                    rest += a[r][q] * b[c][q];
+                C[i + r + c * ldc] += alpha * (sum[r + c * rows] + rest);
+            }
+    }
+}
+
+/* C := C + alpha A^T B, scalar product by scalar product: better than to transpose A where B has few columns. */
 static MICRO_TARGET void MICRO(dots)(int m, int n, int k, elem_t alpha, const elem_t *A,
                                      ptrdiff_t lda, const elem_t *B, ptrdiff_t ldb, elem_t *C,
                                      ptrdiff_t ldc)
 {
     for (int j = 0; j < n; j += DOT_COLS)
-        for (int i = 0; i < m; i += DOT_ROWS) {
-            const elem_t *a[DOT_ROWS], *b[DOT_COLS];
-            MICRO(vector) acc[DOT_ROWS * DOT_COLS] = {{0}};
-            elem_t sum[DOT_ROWS * DOT_COLS];
-            ptrdiff_t p = 0;
-            for (int r = 0; r < DOT_ROWS; r++)
-                a[r] = A + (i + r < m ? i + r : m - 1) * lda;
-            for (int c = 0; c < DOT_COLS; c++)
-                b[c] = B + (j + c < n ? j + c : n - 1) * ldb;
-            for (; p + LANES <= k; p += LANES) {
-                MICRO(vector) left[DOT_ROWS];
-                _Pragma("GCC unroll 4") for (int r = 0; r < DOT_ROWS; r++)
-                    left[r] = *(const MICRO(loose) *)(a[r] + p);
-                _Pragma("GCC unroll 4") for (int c = 0; c < DOT_COLS; c++) {
-                    MICRO(vector) right = *(const MICRO(loose) *)(b[c] + p);
-                    _Pragma("GCC unroll 4") for (int r = 0; r < DOT_ROWS; r++)
-                        acc[r + c * DOT_ROWS] += left[r] * right;
-                }
-            }
-            MICRO(sums)(DOT_ROWS * DOT_COLS, acc, sum);
-            for (int c = 0; c < DOT_COLS && j + c < n; c++)
-                for (int r = 0; r < DOT_ROWS && i + r < m; r++) {
-                    elem_t rest = 0;
-                    for (ptrdiff_t q = p; q < k; q++)
-                        rest += a[r][q] * b[c][q];
-                    C[i + r + (j + c) * ldc] += alpha * (sum[r + c * DOT_ROWS] + rest);
-                }
-        }
+        if (n - j == 1)
+            MICRO(dots_by)(8, 1, m, 1, k, alpha, A, lda, B + j * ldb, ldb, C + j * ldc, ldc);
+        else
+            MICRO(dots_by)(DOT_ROWS, DOT_COLS, m, n - j, k, alpha, A, lda, B + j * ldb, ldb, C + j * ldc, ldc);
 }
 
 /* C := C + alpha A B, where C has `n` columns, MICRO_SLIM at most and known where this is inlined, and

@@ -1,8 +1,8 @@
 /*
- * Part of micro.inc.c: the solve with a small complex triangle and one vector, QR of few complex columns, and small
- * complex Cholesky factors. An element is a pair of elem_t, its real part first; a vector holds LANES / 2 of them. The
- * unknowns of a block are solved for one by one; what they take from others, or others from them, goes by vectors: once
- * as it lies, and once with the parts of each pair exchanged.
+ * Part of micro.inc.c: the product and the solve with a small complex tile and one vector, QR of few complex columns, and
+ * small complex Cholesky factors. An element is a pair of elem_t, its real part first; a vector holds LANES / 2 of them.
+ * The unknowns of a block are solved for one by one; what they take from others, or others from them, goes by vectors:
+ * once as it lies, and once with the parts of each pair exchanged.
  */
 
 typedef struct MICRO(pair) {
@@ -66,13 +66,16 @@ INLINE MICRO(vector) MICRO(pairs_at)(bool whole, MICRO_MASK part, const elem_t *
     return whole ? *(const MICRO(loose) *)at : (MICRO(vector))MICRO_LOAD(part, at);
 }
 
-INLINE void MICRO(pairs_spread_at)(bool whole, MICRO_MASK part, const elem_t *A, ptrdiff_t lda,
-                                   const MICRO(pair) *values, elem_t *x)
+/* `fetch`: the line that lies `ahead` of each is fetched. */
+INLINE void MICRO(pairs_spread_at)(bool whole, MICRO_MASK part, int cols, bool fetch, ptrdiff_t ahead, const elem_t *A,
+                                   ptrdiff_t lda, const MICRO(pair) *values, elem_t *x)
 {
     const MICRO(vector) sign = MICRO(parts)(-1, 1);
     MICRO(vector) straight = MICRO(pairs_at)(whole, part, x), crossed = {0};
-    _Pragma("GCC unroll 4") for (int c = 0; c < PAIR_COLS; c++) {
+    _Pragma("GCC unroll 8") for (int c = 0; c < cols; c++) {
         MICRO(vector) a = MICRO(pairs_at)(whole, part, A + 2 * c * lda);
+        if (fetch)
+            __builtin_prefetch(A + 2 * c * lda + ahead);
         straight -= values[c].re * a;
         crossed += values[c].im * a;
     }
@@ -83,32 +86,43 @@ INLINE void MICRO(pairs_spread_at)(bool whole, MICRO_MASK part, const elem_t *A,
         MICRO_STORE(x, part, straight);
 }
 
-/* x := x - A values, for m rows of PAIR_COLS columns of A. With a mask are only rows behind the last whole vector: a load
+/* x := x - A values, for m rows of `cols` columns of A. With a mask are only rows behind the last whole vector: a load
  * waits for a store with one. */
-INLINE void MICRO(pairs_spread)(bool whole, int m, const elem_t *A, ptrdiff_t lda, const MICRO(pair) *values, elem_t *x)
+INLINE void MICRO(pairs_spread)(bool whole, int m, int cols, bool fetch, ptrdiff_t ahead, const elem_t *A, ptrdiff_t lda,
+                                const MICRO(pair) *values, elem_t *x)
 {
     int i = 0;
     for (; i + LANES <= 2 * m; i += LANES)
-        MICRO(pairs_spread_at)(true, (MICRO_MASK){0}, A + i, lda, values, x + i);
+        MICRO(pairs_spread_at)(true, (MICRO_MASK){0}, cols, fetch, ahead, A + i, lda, values, x + i);
     if (i < 2 * m)
-        MICRO(pairs_spread_at)(whole, MICRO_FIRST(2 * m - i), A + i, lda, values, x + i);
+        MICRO(pairs_spread_at)(whole, MICRO_FIRST(2 * m - i), cols, fetch, ahead, A + i, lda, values, x + i);
+}
+
+/* Adds products with one vector of each column. */
+INLINE void MICRO(pairs_gather_at)(bool whole, MICRO_MASK part, int w, bool fetch, ptrdiff_t ahead, const elem_t *A,
+                                   ptrdiff_t lda, const elem_t *x, MICRO(vector) *straight, MICRO(vector) *crossed)
+{
+    MICRO(vector) value = MICRO(pairs_at)(whole, part, x), other = MICRO(crossed)(value);
+    _Pragma("GCC unroll 8") for (int c = 0; c < PAIR_GROUP; c++)
+        if (c < w) {
+            MICRO(vector) a = MICRO(pairs_at)(whole, part, A + 2 * c * lda);
+            if (fetch)
+                __builtin_prefetch(A + 2 * c * lda + ahead);
+            straight[c] += a * value;
+            crossed[c] += a * other;
+        }
 }
 
 /* The scalar products of w columns of A, or of their conjugates, with x. */
-INLINE void MICRO(pairs_gather)(bool whole, int m, int w, bool conj, const elem_t *A, ptrdiff_t lda, const elem_t *x,
-                                elem_t *sum)
+INLINE void MICRO(pairs_gather)(bool whole, int m, int w, bool fetch, ptrdiff_t ahead, bool conj, const elem_t *A,
+                                ptrdiff_t lda, const elem_t *x, elem_t *sum)
 {
     MICRO(vector) straight[PAIR_GROUP] = {{0}}, crossed[PAIR_GROUP] = {{0}}, all[PAIR_SUMS] = {{0}};
-    for (int i = 0; i < 2 * m; i += LANES) {
-        MICRO_MASK part = MICRO_FIRST(2 * m - i < LANES ? 2 * m - i : LANES);
-        MICRO(vector) value = MICRO(pairs_at)(whole, part, x + i), other = MICRO(crossed)(value);
-        _Pragma("GCC unroll 8") for (int c = 0; c < PAIR_GROUP; c++)
-            if (c < w) {
-                MICRO(vector) a = MICRO(pairs_at)(whole, part, A + i + 2 * c * lda);
-                straight[c] += a * value;
-                crossed[c] += a * other;
-            }
-    }
+    int i = 0;
+    for (; i + LANES <= 2 * m; i += LANES)
+        MICRO(pairs_gather_at)(true, (MICRO_MASK){0}, w, fetch, ahead, A + i, lda, x + i, straight, crossed);
+    if (i < 2 * m)
+        MICRO(pairs_gather_at)(whole, MICRO_FIRST(2 * m - i), w, fetch, ahead, A + i, lda, x + i, straight, crossed);
     const MICRO(vector) real = MICRO(parts)(1, conj ? 1 : -1), imaginary = MICRO(parts)(1, conj ? -1 : 1);
     for (int c = 0; c < w; c++) {
         all[2 * c] = straight[c] * real;
@@ -176,7 +190,7 @@ static MICRO_TARGET void MICRO(trsv_pairs)(bool lower, bool trans, bool conj, bo
         elem_t sum[PAIR_SUMS];
         if (trans && done > 0) {
             int from = lower ? j + w : 0;
-            MICRO(pairs_gather)(false, done, w, conj, column + 2 * from, lda, x + 2 * from, sum);
+            MICRO(pairs_gather)(false, done, w, false, 0, conj, column + 2 * from, lda, x + 2 * from, sum);
             for (int c = 0; c < 2 * w; c++)
                 x[2 * j + c] -= sum[c];
         }
@@ -193,8 +207,45 @@ static MICRO_TARGET void MICRO(trsv_pairs)(bool lower, bool trans, bool conj, bo
         }
         if (!trans && rest > 0) {
             int from = lower ? j + w : 0;
-            MICRO(pairs_spread)(false, rest, column + 2 * from, lda, values, x + 2 * from);
+            MICRO(pairs_spread)(false, rest, PAIR_COLS, false, 0, column + 2 * from, lda, values, x + 2 * from);
         }
+    }
+}
+
+/* y := y + alpha op(A) x, where y has m elements and x has k. Memory counts: A is read once, and the columns that come
+ * next are fetched meanwhile. */
+static MICRO_TARGET void MICRO(gemv_pairs)(bool trans, bool conj, int m, int k, const elem_t *alpha, const elem_t *A,
+                                           int lda, const elem_t *x, elem_t *y)
+{
+    enum { COLS = 8 };
+    const MICRO(pair) by = {alpha[0], alpha[1]};
+    elem_t sum[PAIR_SUMS];
+    for (int j = 0; trans && j < m; j += PAIR_GROUP) {
+        const elem_t *a = A + 2 * (ptrdiff_t)j * lda;
+        int w = m - j < PAIR_GROUP ? m - j : PAIR_GROUP;
+        if (w == PAIR_GROUP)
+            MICRO(pairs_gather)(false, k, PAIR_GROUP, true, j + 2 * PAIR_GROUP <= m ? 2 * PAIR_GROUP * (ptrdiff_t)lda : 0,
+                                conj, a, lda, x, sum);
+        else
+            MICRO(pairs_gather)(false, k, w, false, 0, conj, a, lda, x, sum);
+        for (int c = 0; c < w; c++) {
+            MICRO(pair) more = MICRO(pair_times)(by, MICRO(pair_at)(sum, c, false));
+            y[2 * (j + c)] += more.re;
+            y[2 * (j + c) + 1] += more.im;
+        }
+    }
+    for (int p = 0, w; !trans && p < k; p += w) {
+        const elem_t *a = A + 2 * (ptrdiff_t)p * lda;
+        MICRO(pair) values[COLS];
+        w = k - p < COLS ? 1 : COLS;
+        for (int c = 0; c < w; c++) {
+            MICRO(pair) value = MICRO(pair_times)(by, MICRO(pair_at)(x, p + c, false));
+            values[c] = (MICRO(pair)){-value.re, -value.im};
+        }
+        if (w == COLS)
+            MICRO(pairs_spread)(false, m, COLS, true, p + 2 * COLS <= k ? 2 * COLS * (ptrdiff_t)lda : 0, a, lda, values, y);
+        else
+            MICRO(pairs_spread)(false, m, 1, false, 0, a, lda, values, y);
     }
 }
 
@@ -309,7 +360,7 @@ INLINE bool MICRO(pairs_column)(MICRO(pairs_qr) *q, int j, int m, elem_t least, 
     *(MICRO(vector) *)(v + 2 * j / LANES * LANES) +=
         MICRO(lanes_from)(false, 2 * j % LANES) - MICRO(lanes_from)(false, 2 * j % LANES + 1);
     for (int c = 0; c < q->cols; c += PAIR_GROUP)
-        MICRO(pairs_gather)(true, q->rows, PAIR_GROUP, true, X + 2 * (ptrdiff_t)c * q->rows, q->rows, v, z + 2 * c);
+        MICRO(pairs_gather)(true, q->rows, PAIR_GROUP, false, 0, true, X + 2 * (ptrdiff_t)c * q->rows, q->rows, v, z + 2 * c);
     MICRO(pairs_scale)(q->cols, tau, true, z, factor);
     for (int i = 0; i < 2 * j + 2; i += LANES)
         *(MICRO(vector) *)(factor + i) *= MICRO(lanes_from)(false, 2 * j + 2 - i);
@@ -322,7 +373,7 @@ INLINE bool MICRO(pairs_column)(MICRO(pairs_qr) *q, int j, int m, elem_t least, 
     for (int c = 0; c < j; c += PAIR_COLS) {
         MICRO(pair) values[PAIR_COLS];
         memcpy(values, factor + 2 * c, sizeof values);
-        MICRO(pairs_spread)(true, q->side, T + 2 * c * q->side, q->side, values, t);
+        MICRO(pairs_spread)(true, q->side, PAIR_COLS, false, 0, T + 2 * c * q->side, q->side, values, t);
     }
     memcpy(T + 2 * j * q->side, t, 2 * (size_t)q->side * sizeof(elem_t));
     T[2 * (j + j * q->side)] = tau.re;

@@ -1,9 +1,9 @@
 #include "cpu/cpu.h"
 
-/* Order up to which a vector is solved for in registers. */
+/* Order up to which a vector is solved for by our kernels. */
 #define TRSV_MAX MICRO_MAX
 
-/* The same of complex ones: beyond, the library reads the triangle as fast. */
+/* Order of a complex triangle that is not halved for that. */
 #define PAIRS_MAX 64
 
 /* Order of a triangle that is left to the BLAS library. */

@@ -52,6 +52,27 @@ static void LOCAL(solve)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag
                  first ? A2 : A1, lda, rest, ldb);
 }
 
+#if DAG_COMPLEX
+/* x := op(A)^-1 x by halves: products with a vector are as fast as memory. */
+static void LOCAL(vector)(dag_uplo uplo, dag_trans trans, dag_diag diag, int m, const elem_t *A, int lda, elem_t *x)
+{
+    bool lower = uplo == DAG_LOWER, turned = trans != DAG_NO_TRANS, conj = trans == DAG_CONJ_TRANS;
+    if (m <= PAIRS_MAX) {
+        PAIRS_NOW->trsv_pairs(lower, turned, conj, diag == DAG_UNIT, m, (const real_t *)A, lda, (real_t *)x);
+        return;
+    }
+    const elem_t minus_one = -1;
+    int n1 = split(m, PAIRS_MAX), n2 = m - n1;
+    bool first = lower != turned; /* the first unknowns come first */
+    const elem_t *square = lower ? A + n1 : &A[AT(0, n1, lda)], *A2 = &A[AT(n1, n1, lda)];
+    elem_t *solved = first ? x : x + n1, *rest = first ? x + n1 : x;
+    LOCAL(vector)(uplo, trans, diag, first ? n1 : n2, first ? A : A2, lda, solved);
+    PAIRS_NOW->gemv_pairs(turned, conj, first ? n2 : n1, first ? n1 : n2, (const real_t *)&minus_one,
+                          (const real_t *)square, lda, (const real_t *)solved, (real_t *)rest);
+    LOCAL(vector)(uplo, trans, diag, first ? n2 : n1, first ? A2 : A, lda, rest);
+}
+#endif
+
 void FN(trsm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int m, int n,
               elem_t alpha, const elem_t *A, int lda, elem_t *B, int ldb)
 {
@@ -76,9 +97,8 @@ void FN(trsm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, int 
                 continue;
             }
 #else
-            if (m <= PAIRS_MAX && PAIRS_NOW != NULL) {
-                PAIRS_NOW->trsv_pairs(uplo == DAG_LOWER, trans != DAG_NO_TRANS, trans == DAG_CONJ_TRANS,
-                                      diag == DAG_UNIT, m, (const real_t *)A, lda, (real_t *)b);
+            if (m <= TRSV_MAX && PAIRS_NOW != NULL) {
+                LOCAL(vector)(uplo, trans, diag, m, A, lda, b);
                 continue;
             }
 #endif

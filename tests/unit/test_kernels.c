@@ -76,6 +76,7 @@ static int leading_dimension(int m)
 
 FOUR_TESTS(gemm)
 FOUR_TESTS(gemm_small)
+FOUR_TESTS(gemm_vector)
 FOUR_TESTS(hemm)
 FOUR_TESTS(symm)
 FOUR_TESTS(syr2k)
@@ -246,6 +247,7 @@ static void add_instances(Suite *suite, const char *name, SFun set_up)
     tcase_add_checked_fixture(tc, set_up, with_all);
     tcase_add_loop_test(tc, test_gemm, 0, 2);
     tcase_add_loop_test(tc, test_gemm_small, 0, 2);
+    tcase_add_loop_test(tc, test_gemm_vector, 0, 4);
     tcase_add_loop_test(tc, test_herk, 0, 2);
     tcase_add_loop_test(tc, test_syrk, 0, 2);
     tcase_add_loop_test(tc, test_trsm, 0, 4); /* also the solves for one complex vector */
@@ -314,6 +316,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(tc, 60); /* on a machine with much else to do */
     tcase_add_loop_test(tc, test_gemm, 0, 4);
     tcase_add_loop_test(tc, test_gemm_small, 0, 4);
+    tcase_add_loop_test(tc, test_gemm_vector, 0, 4);
     tcase_add_loop_test(tc, test_hemm, 0, 4);
     tcase_add_loop_test(tc, test_symm, 0, 4);
     tcase_add_loop_test(tc, test_syr2k, 0, 4);

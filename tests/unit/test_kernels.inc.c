@@ -146,6 +146,27 @@ static void LOCAL(gemm_small)(void)
         }
 }
 
+/* Products with one vector or two, which read columns in groups and by whole vectors, and what is left of both. */
+static void LOCAL(gemm_vector)(void)
+{
+    int turn = 0;
+    for (int m = 1; m <= 70; m += m < 36 ? 1 : 11)
+        for (int k = 1; k <= 70; k += k < 20 ? 1 : 13, turn++) {
+            dag_trans op = transes[turn % 3];
+            int n = 1 + turn / 3 % 5 / 4;
+            LOCAL(tile) a = LOCAL(random_tile)(op == DAG_NO_TRANS ? m : k, op == DAG_NO_TRANS ? k : m, 1);
+            LOCAL(tile) b = LOCAL(random_tile)(k, n, 2), c = LOCAL(random_tile)(m, n, 3);
+            elem_t alpha = LOCAL(scalar)(turn / 2), beta = LOCAL(scalar)(turn / 7);
+            if (beta == 0)
+                LOCAL(hide)(&c, DAG_REGION_NONE);
+            ref_matrix c0 = beta == 0 ? ref_new(m, n) : LOCAL(to_ref)(&c);
+            FN(gemm)(op, DAG_NO_TRANS, m, n, k, alpha, a.a, a.ld, b.a, b.ld, beta, c.a, c.ld);
+            LOCAL(check_product)(&c, DAG_REGION_FULL, alpha, ref_op(LOCAL(to_ref)(&a), op), LOCAL(to_ref)(&b), beta, c0,
+                                 "gemm with a vector");
+            ref_free_all();
+        }
+}
+
 /* hemm and symm: they differ in what the triangle stands for. */
 static void LOCAL(mirrored)(bool hermitian)
 {

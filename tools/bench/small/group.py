@@ -34,7 +34,7 @@ def measure(env, who):
 
 
 def figure(env, routine, call):
-    precs = "sdcz" if call == "gflops" and env.mode != "tiny" else "d"
+    precs = "sdcz" if env.mode != "tiny" else "d"
     sizes = env.scaled((20, 50, 100, 200, 500, 1000, 2000), (20, 50, 100, 200, 500), (20,))
     points = [Point(n, f"{prec} {t} thr", n=n, prec=prec, threads=t, routine=routine, call=call,
                     goals=[("ratio", 0.95, "OpenBLAS")])
@@ -63,6 +63,26 @@ def batches(env, routine, loop, why):
                   better="higher", plot="lines", xlabel="order", logx=True)
 
 
+def one_vector(env):
+    """A solve with a Cholesky factor for one right-hand side reads the triangle twice: beside what memory gives."""
+    memory, why = env.compile("copy", ["small/copy.c"], flags=["-fopenmp"])
+    rate = measure(env, "ours")
+    bytes_per_operation = {"s": 2, "d": 4, "c": 1, "z": 2}
+
+    def ours(p):
+        return rate(p) * bytes_per_operation[p.prec]
+
+    def of_memory(what):
+        size = env.scaled(512, 128, 8)
+        return Contestant(what, lambda p: env.objects(env.command([memory, p.threads, size, 9]))[0][what], absent=why)
+
+    points = [Point(n, f"{prec} {t} thr", n=n, prec=prec, threads=t, routine="potrs", call="gflops",
+                    goals=[("ratio", 0.8, "copy")] if t > 1 else [])
+              for prec in "sdcz" for t in threads_of(env) for n in env.scaled((4000,), (2000,), (20,))]
+    return Figure("one_vector", "Solution for one right-hand side", "GB/s", points,
+                  [Contestant("dagcc", ours), of_memory("copy"), of_memory("read")], better="higher")
+
+
 def planner(env):
     """Plans of a product on simulated ranks: of a shape that is new, and one that is kept."""
     shapes = env.scaled(200, 200, 8) # all of 32 x 32 tiles
@@ -83,5 +103,6 @@ def figures(env):
     calls = CALLS if env.mode != "tiny" else ["gflops"]
     return ([planner(env)] if env.has("bench_plan") else []) + \
         [figure(env, routine, call) for routine in ROUTINES for call in calls] + \
+        [one_vector(env)] + \
         [batches(env, routine, loop, why)
          for routine in ("potrf", "getrf", "geqrf", "gemm", "trsm", "gesv", "posv")]
