@@ -424,7 +424,7 @@ static MICRO_TARGET void MICRO(gemm)(bool transa, bool transb, int m, int n, int
                                      elem_t *C, int ldc)
 {
     bool dots = transa && !transb && n <= MICRO_NARROW && k >= 4 * LANES;
-    bool slim = !transa && (n == 1 || (n <= MICRO_SLIM && k >= 4 * LANES));
+    bool slim = !transa && (n == 1 || (n <= MICRO(slim_most)(lda) && k >= 4 * LANES));
     for (int j = 0; fresh && (dots || slim || k == 0) && j < n; j++)
         memset(C + j * (ptrdiff_t)ldc, 0, (size_t)m * sizeof(elem_t));
     if (dots) {

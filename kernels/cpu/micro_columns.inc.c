@@ -126,18 +126,27 @@ INLINE void MICRO(slim_columns)(int n, int m, int k, elem_t alpha, const elem_t 
                 C[i + j * ldc] += A[i + p * lda] * (alpha * B[p * b_row + j * b_col]);
 }
 
+/* Columns up to which slim() is the better way: it takes MICRO_SLIM of them at a time, and reads A again for the next. A
+ * register block reads a few lines of each column of A, which is slow where these come from memory: where A is part of a
+ * matrix that a second-level cache does not hold. */
+static int MICRO(slim_most)(ptrdiff_t lda)
+{
+    return (size_t)lda * (size_t)lda * sizeof(elem_t) > (size_t)2 << 20 ? 2 * MICRO_SLIM : MICRO_SLIM;
+}
+
 static MICRO_TARGET void MICRO(slim)(int n, int m, int k, elem_t alpha, const elem_t *A,
                                      ptrdiff_t lda, const elem_t *B, ptrdiff_t b_row,
                                      ptrdiff_t b_col, elem_t *C, ptrdiff_t ldc)
 {
-    if (n == 1)
-        MICRO(slim_columns)(1, m, k, alpha, A, lda, B, b_row, b_col, C, ldc);
-    else if (n == 2)
-        MICRO(slim_columns)(2, m, k, alpha, A, lda, B, b_row, b_col, C, ldc);
-    else if (n == 3)
-        MICRO(slim_columns)(3, m, k, alpha, A, lda, B, b_row, b_col, C, ldc);
-    else
-        MICRO(slim_columns)(4, m, k, alpha, A, lda, B, b_row, b_col, C, ldc);
+    for (int j = 0; j < n; j += MICRO_SLIM, B += MICRO_SLIM * b_col, C += MICRO_SLIM * ldc)
+        if (n - j == 1)
+            MICRO(slim_columns)(1, m, k, alpha, A, lda, B, b_row, b_col, C, ldc);
+        else if (n - j == 2)
+            MICRO(slim_columns)(2, m, k, alpha, A, lda, B, b_row, b_col, C, ldc);
+        else if (n - j == 3)
+            MICRO(slim_columns)(3, m, k, alpha, A, lda, B, b_row, b_col, C, ldc);
+        else
+            MICRO(slim_columns)(4, m, k, alpha, A, lda, B, b_row, b_col, C, ldc);
 }
 
 /* ---- reflectors -------------------------------------------------------------------------- */

@@ -29,6 +29,7 @@ static const int large_shapes[][3] = {
     {192, 100, 65}, {192, 192, 192},
     {70, 65, 290}, {513, 8, 24}, {25, 12, 513}, {300, 65, 70}, {61, 203, 250}, {74, 98, 250},
     {101, 2, 70}, {64, 3, 101}, {33, 4, 131}, /* few columns */
+    {520, 7, 70}, {730, 6, 70}, {731, 8, 67}, /* of matrices that are large, too */
 };
 enum { LARGE_COUNT = sizeof large_shapes / sizeof large_shapes[0] };
 enum { SHAPE_COUNT = SMALL_COUNT * SMALL_COUNT * SMALL_COUNT + LARGE_COUNT };
