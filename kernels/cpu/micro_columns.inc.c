@@ -128,7 +128,8 @@ INLINE void MICRO(slim_columns)(int n, int m, int k, elem_t alpha, const elem_t 
 
 /* Columns up to which slim() is the better way: it takes MICRO_SLIM of them at a time, and reads A again for the next. A
  * register block reads a few lines of each column of A, which is slow where these come from memory: where A is part of a
- * matrix that a second-level cache does not hold. */
+ * matrix that a second-level cache does not hold. Its size is that of a large one, and no machine's own, or results would
+ * have other last digits there. */
 static int MICRO(slim_most)(ptrdiff_t lda)
 {
     return (size_t)lda * (size_t)lda * sizeof(elem_t) > (size_t)2 << 20 ? 2 * MICRO_SLIM : MICRO_SLIM;
