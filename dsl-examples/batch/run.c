@@ -267,6 +267,22 @@ static void several(const batch_call *call, const lanes_table *t, int64_t place,
     }
 }
 
+/* Multiplications of a product from which on it fetches what the next one reads. */
+static const double FETCHES = 1 << 19;
+
+/* The next product of this task, if there is one. */
+static void tell_next(const batch_call *call, int64_t place, int64_t end)
+{
+    static const int order[] = {1, 0, 2}; /* B is read again and again */
+    dag_ahead_block block[BATCH_MATRICES];
+    int count = 0;
+    for (int x = 0; x < 3 && place < end; x++) {
+        dagi_array a = batch_matrix(call->A[order[x]], matrix_at(call, place));
+        block[count++] = (dag_ahead_block){a.at, (size_t)a.ld * (size_t)a.n * dag_precision_size(call->prec)};
+    }
+    dag_kernels_next(block, count);
+}
+
 void batch_run(batch_call *call, int64_t t)
 {
     const lanes_table *table = dagi_lanes(call->prec);
@@ -278,8 +294,10 @@ void batch_run(batch_call *call, int64_t t)
         atomic_store(&call->failed, 1);
         return;
     }
-    for (int64_t place = call->first[t]; place < call->first[t + 1];) {
-        int count = gather(call, place, call->first[t + 1], table->lanes, l);
+    for (int64_t place = call->first[t], end = call->first[t + 1]; place < end;) {
+        int count = gather(call, place, end, table->lanes, l);
+        if (call->what == BATCH_GEMM && batch_work(call, matrix_at(call, place)) >= FETCHES)
+            tell_next(call, place + 1, end);
         if (count > 0)
             several(call, table, place, l, room);
         else

@@ -611,6 +611,9 @@ static void test_sizes(dag_precision prec)
     test_gesv(prec, MOST, 1, square);
     for (int how = few; how < 24; how += few ? 7 : 1)
         solve_once(prec, MOST, 1, square, how);
+    any[3] = square[0] = (dag_batch_shape){90, 90, 0}; /* so large that the next product is fetched */
+    test_gemm(prec, 5, 0, square);
+    test_gemm(prec, MOST, 1, any);
 }
 
 int main(int argc, char **argv)
