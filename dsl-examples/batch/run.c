@@ -267,8 +267,8 @@ static void several(const batch_call *call, const lanes_table *t, int64_t place,
     }
 }
 
-/* Multiplications of a product from which on it fetches what the next one reads. */
-static const double FETCHES = 1 << 19;
+/* Multiplications of a product from which on its kernel asks what comes next (DAGI_AHEAD_LEAST in kernels/ahead.h). */
+static const double ASKS = 1 << 19;
 
 /* The next product of this task, if there is one. */
 static void tell_next(const batch_call *call, int64_t place, int64_t end)
@@ -286,6 +286,7 @@ static void tell_next(const batch_call *call, int64_t place, int64_t end)
 void batch_run(batch_call *call, int64_t t)
 {
     const lanes_table *table = dagi_lanes(call->prec);
+    const bool products_ask = call->what == BATCH_GEMM && !dag_precision_is_complex(call->prec);
     lanes_of l[BATCH_MATRICES] = {{0}};
     if (t >= call->tasks)
         return;
@@ -296,7 +297,7 @@ void batch_run(batch_call *call, int64_t t)
     }
     for (int64_t place = call->first[t], end = call->first[t + 1]; place < end;) {
         int count = gather(call, place, end, table->lanes, l);
-        if (call->what == BATCH_GEMM && batch_work(call, matrix_at(call, place)) >= FETCHES)
+        if (products_ask && batch_work(call, matrix_at(call, place)) >= ASKS)
             tell_next(call, place + 1, end);
         if (count > 0)
             several(call, table, place, l, room);
