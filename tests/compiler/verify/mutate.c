@@ -1,6 +1,6 @@
 /* The mutation test: are mistakes in task graphs found at compile time?
  *
- *   mutate [-v] [-n K] FILE.jdf...
+ *   mutate [-v] [-n K] [-j JOBS] FILE.jdf...
  *
  * Every file must be accepted. Then one place of it is changed at a time: an index of a task edge by
  * one, two indices swapped, a guard dropped or its comparison flipped, one side of an edge dropped,
@@ -17,9 +17,14 @@
 #include "verify/exhaust.h"
 #include "verify/verify.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#define MOST_JOBS 64
 #define REQUIRED_PERCENT 98
 #define TOLD_PERCENT 75      /* trees of QR are not affine; see FEW */
 /* The first that a file's assumptions allow. */
@@ -190,6 +195,8 @@ typedef struct campaign {
     version base;
     count counts[N_KINDS];
     bool verbose;
+    unsigned jobs, job;         /* processes that share the mutants, and which of them this is */
+    unsigned chosen;            /* mutants made so far, by any of them */
     unsigned most;              /* about as many mutants are made; 0: all */
     unsigned every, passed;     /* one of so many is made, none if 0; passed by so far */
 } campaign;
@@ -225,7 +232,7 @@ static void mutate(campaign *c, kind k, src_range at, const char *with, src_rang
 {
     bool made = c->every && c->passed % c->every == 0;
     c->passed++;
-    if (!made)
+    if (!made || c->chosen++ % c->jobs != c->job)
         return;
     text t = {0};
     text_add(&t, c->source, at.begin);
@@ -354,6 +361,56 @@ static void mutate_file(campaign *c, const ast_file *ast)
     }
 }
 
+static void add(count *to, const count *from)
+{
+    to->made += from->made;
+    to->matter += from->matter;
+    to->refused += from->refused;
+    to->other += from->other;
+    to->told += from->told;
+    to->taken += from->taken;
+}
+
+/* ---- by several processes ---------------------------------------------------------------------- */
+
+/* What c->jobs processes count, each its share of the file's mutants. False: one of them died. */
+static bool mutate_shared(campaign *c)
+{
+    count (*counts)[N_KINDS] = mmap(NULL, c->jobs * sizeof(*counts), PROT_READ | PROT_WRITE,
+                                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool ok = counts != MAP_FAILED;
+    unsigned started = 0;
+    pid_t pids[MOST_JOBS];
+    fflush(stdout); /* or each of them would print it again */
+    while (ok && started < c->jobs) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            c->job = started;
+            mutate_file(c, c->base.f.ast);
+            memcpy(counts[started], c->counts, sizeof(c->counts));
+            _exit(fflush(stdout) != 0);
+        }
+        ok = pid > 0;
+        if (ok)
+            pids[started++] = pid;
+    }
+    if (!ok)
+        perror("mutate: cannot share the mutants");
+    for (unsigned job = 0; job < started; job++) {
+        int status = 1;
+        while (waitpid(pids[job], &status, 0) < 0 && errno == EINTR)
+            ;
+        if (status != 0)
+            fprintf(stderr, "mutate: process %u of %u for %s failed\n", job, c->jobs, c->name);
+        ok = ok && status == 0;
+        for (size_t k = 0; k < N_KINDS; k++)
+            add(&c->counts[k], &counts[job][k]);
+    }
+    if (counts != MAP_FAILED)
+        munmap(counts, c->jobs * sizeof(*counts));
+    return ok;
+}
+
 /* ---- the table --------------------------------------------------------------------------------- */
 
 static bool run(campaign *c, const char *path)
@@ -374,27 +431,19 @@ static bool run(campaign *c, const char *path)
     if (!ok)
         fprintf(stderr, "mutate: %s is refused as it is\n", path);
     if (ok && c->most) {
-        mutate_file(c, c->base.f.ast); /* counts them */
+        mutate_file(c, c->base.f.ast); /* counts them: none is made */
         c->every = (c->passed / c->most) | 1; /* odd: of +1 and -1 not always the same */
         c->passed = 0;
     } else {
         c->every = 1;
     }
-    if (ok)
+    if (ok && c->jobs > 1)
+        ok = mutate_shared(c);
+    else if (ok)
         mutate_file(c, c->base.f.ast);
     version_free(&c->base);
     src_set_free(set);
     return ok;
-}
-
-static void add(count *to, const count *from)
-{
-    to->made += from->made;
-    to->matter += from->matter;
-    to->refused += from->refused;
-    to->other += from->other;
-    to->told += from->told;
-    to->taken += from->taken;
 }
 
 static double percent(const count *c)
@@ -413,7 +462,7 @@ int main(int argc, char **argv)
     campaign all = {0};
     count total = {0};
     bool ok = true, verbose = false;
-    int most = 0;
+    int most = 0, jobs = 1;
     printf("%-44s %7s %7s %7s %7s %7s %7s\n", "", "mutants", "matter", "refused", "%", "other",
            "told");
     for (int i = 1; i < argc; i++) {
@@ -425,7 +474,13 @@ int main(int argc, char **argv)
             most = atoi(argv[++i]);
             continue;
         }
-        campaign c = {.verbose = verbose, .most = most > 0 ? (unsigned)most : 0};
+        if (strcmp(argv[i], "-j") == 0 && i + 1 < argc) {
+            jobs = atoi(argv[++i]);
+            jobs = jobs < 1 ? 1 : jobs < MOST_JOBS ? jobs : MOST_JOBS;
+            continue;
+        }
+        campaign c = {.verbose = verbose, .most = most > 0 ? (unsigned)most : 0,
+                      .jobs = (unsigned)jobs};
         count sum = {0};
         ok = run(&c, argv[i]) && ok;
         for (size_t k = 0; k < N_KINDS; k++) {
