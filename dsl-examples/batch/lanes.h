@@ -12,7 +12,12 @@
 
 #include <stdbool.h>
 
-enum { LANES_ORDER = 16 /* rows and columns at most */, LANES_MOST = 16 /* matrices at most */ };
+enum {
+    LANES_SMALL = 16, /* rows and columns up to which lanes pay for one matrix */
+    LANES_ORDER = 32, /* and for as many as they hold, with the longest vectors */
+    LANES_MOST = 16,  /* matrices at most */
+    LANES_LONGEST = 64 /* bytes of a vector at most */
+};
 
 /* Matrices of m rows and n columns with one leading dimension each. */
 typedef struct lanes_of {
@@ -24,13 +29,18 @@ typedef struct lanes_of {
 
 typedef struct lanes_table {
     int lanes; /* matrices that one call takes at most */
-    bool (*potrf)(dag_uplo uplo, const lanes_of *A, int64_t *const *info);
-    bool (*getrf)(const lanes_of *A, int64_t *const *ipiv, int64_t *const *info);
-    bool (*geqrf)(const lanes_of *A, void *const *tau);
+    int order; /* rows and columns at most */
+    /* room: a vector for every element of the arguments, in c and z two; LANES_LONGEST divides its address */
+    bool (*potrf)(dag_uplo uplo, const lanes_of *A, int64_t *const *info, void *room);
+    bool (*getrf)(const lanes_of *A, int64_t *const *ipiv, int64_t *const *info, void *room);
+    bool (*geqrf)(const lanes_of *A, void *const *tau, void *room);
     bool (*trsm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag, dag_dcomplex alpha,
-                 const lanes_of *A, const lanes_of *B);
-    bool (*posv)(dag_uplo uplo, const lanes_of *A, const lanes_of *B, int64_t *const *info);
-    bool (*gesv)(const lanes_of *A, int64_t *const *ipiv, const lanes_of *B, int64_t *const *info);
+                 const lanes_of *A, const lanes_of *B, void *room);
+    bool (*posv)(dag_uplo uplo, const lanes_of *A, const lanes_of *B, int64_t *const *info, void *room);
+    bool (*gesv)(const lanes_of *A, int64_t *const *ipiv, const lanes_of *B, int64_t *const *info, void *room);
+    int products; /* rows and columns of products at most; 0: none */
+    bool (*gemm)(dag_trans transa, dag_trans transb, dag_dcomplex alpha, const lanes_of *A, const lanes_of *B,
+                 dag_dcomplex beta, const lanes_of *C, void *room);
 } lanes_table;
 
 /* Those for this processor. */

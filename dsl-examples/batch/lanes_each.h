@@ -5,3 +5,5 @@
 #undef LANES
 #undef LANES_TARGET
 #undef LANES_BYTES
+#undef LANES_SIDE
+#undef LANES_PRODUCTS

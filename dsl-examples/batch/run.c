@@ -9,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-dagi_array batch_matrix(const dag_batch *b, int64_t i)
-{
-    dag_batch_shape s = b->each != NULL ? b->each[i] : b->all;
-    int64_t ld = s.ld > 0 ? s.ld : s.m > 0 ? s.m : 1;
-    int64_t stride = b->stride > 0 ? b->stride : ld * s.n;
-    void *at = b->at != NULL ? b->at[i]
-                             : (char *)b->first + (size_t)(i * stride) * dag_precision_size(b->prec);
-    return (dagi_array){at, (int)s.m, (int)s.n, (int)ld};
-}
-
 double batch_work(const batch_call *call, int64_t i)
 {
     dagi_array a = batch_matrix(call->A[0], i), b = {0};
@@ -82,14 +72,34 @@ static int64_t matrix_at(const batch_call *call, int64_t place)
     return call->order != NULL ? call->order[place] : place;
 }
 
-/* Elements that the QR factorisation of one matrix takes: T, and what its kernel wants. */
-static int64_t room_of(const batch_call *call, int64_t i)
+/* Rows and columns of what lanes take. */
+static int side_of(const batch_call *call, const lanes_table *t)
 {
+    return call->what == BATCH_GEMM ? t->products : t->order;
+}
+
+static bool fits(const dagi_array *a, int order)
+{
+    return a->m > 0 && a->n > 0 && a->m <= order && a->n <= order;
+}
+
+/* Bytes of workspace that matrix i takes: lanes of its arguments, or for QR T and what its kernel wants. */
+static size_t room_of(const batch_call *call, int64_t i)
+{
+    size_t size = dag_precision_size(call->prec), elements = 0;
     dagi_array a = batch_matrix(call->A[0], i);
-    int block = a.m > a.n ? a.m : a.n;
-    if (call->what != BATCH_GEQRF)
-        return 0;
-    return (int64_t)DAG_QR_INNER * a.n + (int64_t)dagi_direct_qr_work(a.n, a.n, block);
+    int block = a.m > a.n ? a.m : a.n, order = side_of(call, dagi_lanes(call->prec));
+    size_t alone = call->what != BATCH_GEQRF
+                       ? 0
+                       : ((size_t)DAG_QR_INNER * (size_t)a.n + dagi_direct_qr_work(a.n, a.n, block)) * size;
+    for (int x = 0; x < BATCH_MATRICES && call->A[x] != NULL; x++) {
+        a = batch_matrix(call->A[x], i);
+        if (!fits(&a, order))
+            return alone;
+        elements += (size_t)a.m * (size_t)a.n;
+    }
+    size_t lanes = elements * (dag_precision_is_complex(call->prec) ? 2 : 1) * LANES_LONGEST;
+    return alone > lanes ? alone : lanes;
 }
 
 dag_status batch_plan(batch_call *call, int workers)
@@ -97,13 +107,15 @@ dag_status batch_plan(batch_call *call, int workers)
     enum { EACH = 8, LEAST = 20000 }; /* tasks of a worker at most, multiplications of a task at least */
     int mixed = 0;
     double all = 0, done = 0;
+    size_t room;
     for (int x = 0; x < BATCH_MATRICES && call->A[x] != NULL; x++)
         mixed = mixed || call->A[x]->each != NULL;
     if (mixed && call->count > 0 && sort(call) != DAG_SUCCESS)
         return DAG_ERR_NOMEM;
     for (int64_t i = 0; i < call->count && mixed; i++) {
         all += batch_work(call, i);
-        call->room = room_of(call, i) > call->room ? room_of(call, i) : call->room;
+        room = room_of(call, i);
+        call->room = room > call->room ? room : call->room;
     }
     if (!mixed && call->count > 0) {
         all = (double)call->count * batch_work(call, 0);
@@ -194,43 +206,64 @@ static void one(const batch_call *call, int64_t i, void *room)
 
 /* ---- several in lanes --------------------------------------------------------------------- */
 
-static bool fits(const dagi_array *a)
+/* The matrices at these places are of equal sizes. */
+static bool alike(const batch_call *call, int64_t place, int64_t other)
 {
-    return a->m > 0 && a->n > 0 && a->m <= LANES_ORDER && a->n <= LANES_ORDER;
+    for (int x = 0; x < BATCH_MATRICES && call->A[x] != NULL; x++) {
+        dagi_array a = batch_matrix(call->A[x], matrix_at(call, place));
+        dagi_array b = batch_matrix(call->A[x], matrix_at(call, other));
+        if (a.m != b.m || a.n != b.n)
+            return false;
+    }
+    return true;
 }
 
-static bool same_shape(const dagi_array *a, const lanes_of *l)
+/* The call has as many matrices of the size of that at `place` as lanes hold. Which task they are of does not
+ * matter, so that results do not depend on the number of workers. */
+static bool fill(const batch_call *call, const lanes_table *t, int64_t place)
 {
-    return a->m == l->m && a->n == l->n;
+    int64_t from = place, to = place + 1;
+    if (call->order == NULL)
+        return call->count >= t->lanes;
+    while (to - from < t->lanes && from > 0 && alike(call, place, from - 1))
+        from--;
+    while (to - from < t->lanes && to < call->count && alike(call, place, to))
+        to++;
+    return to - from >= t->lanes;
 }
 
 /* As many matrices from `place` on as share their sizes with the first, up to `end` and what lanes hold;
- * 0 where they are no matter for lanes. Products are none: a library takes less time for one of order 8
- * than it takes to put three matrices into lanes. */
-static int gather(const batch_call *call, int64_t place, int64_t end, int most, lanes_of *l)
+ * 0 where they are no matter for lanes. */
+static int gather(const batch_call *call, const lanes_table *t, int64_t place, int64_t end, lanes_of *l)
 {
-    if (call->what == BATCH_GEMM)
+    const int side = side_of(call, t);
+    bool small = true;
+    for (int x = 0; x < BATCH_MATRICES && call->A[x] != NULL; x++) {
+        dagi_array a = batch_matrix(call->A[x], matrix_at(call, place));
+        if (!fits(&a, side))
+            return 0;
+        small = small && fits(&a, LANES_SMALL);
+        l[x] = (lanes_of){.m = a.m, .n = a.n};
+    }
+    if ((!small || call->what == BATCH_GEMM) && !fill(call, t, place))
         return 0;
-    for (int count = 0; count < most && place + count < end; count++) {
+    int count = 0;
+    for (; count < t->lanes && place + count < end; count++) {
         int64_t i = matrix_at(call, place + count);
+        if (!alike(call, place, place + count))
+            break;
         for (int x = 0; x < BATCH_MATRICES && call->A[x] != NULL; x++) {
             dagi_array a = batch_matrix(call->A[x], i);
-            if (count == 0 && !fits(&a))
-                return 0;
-            if (count == 0)
-                l[x] = (lanes_of){.m = a.m, .n = a.n};
-            if (!same_shape(&a, &l[x]))
-                return l[0].count;
             l[x].at[count] = a.at;
             l[x].ld[count] = a.ld;
-        }
-        for (int x = 0; x < BATCH_MATRICES; x++)
             l[x].count = count + 1;
+        }
     }
-    return l[0].count;
+    return count;
 }
 
-static bool in_lanes(const batch_call *call, const lanes_table *t, int64_t place, const lanes_of *l)
+static bool in_lanes(const batch_call *call, const lanes_table *t, int64_t place, const lanes_of *l,
+                     void *room)
 {
     int64_t *ipiv[LANES_MOST], *info[LANES_MOST];
     void *tau[LANES_MOST];
@@ -242,14 +275,17 @@ static bool in_lanes(const batch_call *call, const lanes_table *t, int64_t place
         tau[k] = call->tau != NULL ? call->tau + (size_t)(i * call->stride) * size : NULL;
     }
     switch (call->what) {
-    case BATCH_POTRF: return t->potrf(call->uplo, &l[0], info);
-    case BATCH_GETRF: return t->getrf(&l[0], ipiv, info);
-    case BATCH_GEQRF: return t->geqrf(&l[0], tau);
+    case BATCH_POTRF: return t->potrf(call->uplo, &l[0], info, room);
+    case BATCH_GETRF: return t->getrf(&l[0], ipiv, info, room);
+    case BATCH_GEQRF: return t->geqrf(&l[0], tau, room);
+    case BATCH_GEMM:
+        return call->alpha != 0 && t->gemm(call->transa, call->transb, call->alpha, &l[0], &l[1], call->beta,
+                                           &l[2], room);
     case BATCH_TRSM:
         return call->alpha != 0 && t->trsm(call->side, call->uplo, call->transa, call->diag, call->alpha,
-                                           &l[0], &l[1]);
-    case BATCH_GESV: return t->gesv(&l[0], ipiv, &l[1], info);
-    default: return t->posv(call->uplo, &l[0], &l[1], info);
+                                           &l[0], &l[1], room);
+    case BATCH_GESV: return t->gesv(&l[0], ipiv, &l[1], info, room);
+    default: return t->posv(call->uplo, &l[0], &l[1], info, room);
     }
 }
 
@@ -257,12 +293,12 @@ static bool in_lanes(const batch_call *call, const lanes_table *t, int64_t place
 static void several(const batch_call *call, const lanes_table *t, int64_t place, const lanes_of *l,
                     void *room)
 {
-    if (in_lanes(call, t, place, l))
+    if (in_lanes(call, t, place, l, room))
         return;
     for (int k = 0; k < l[0].count; k++) {
         lanes_of alone[BATCH_MATRICES];
-        int count = gather(call, place + k, place + k + 1, 1, alone);
-        if (l[0].count == 1 || count == 0 || !in_lanes(call, t, place + k, alone))
+        int count = gather(call, t, place + k, place + k + 1, alone);
+        if (l[0].count == 1 || count == 0 || !in_lanes(call, t, place + k, alone, room))
             one(call, matrix_at(call, place + k), room);
     }
 }
@@ -283,21 +319,32 @@ static void tell_next(const batch_call *call, int64_t place, int64_t end)
     dag_kernels_next(block, count);
 }
 
+static bool asks(const batch_call *call, int64_t place)
+{
+    return call->what == BATCH_GEMM && !dag_precision_is_complex(call->prec) &&
+           batch_work(call, matrix_at(call, place)) >= ASKS;
+}
+
 void batch_run(batch_call *call, int64_t t)
 {
     const lanes_table *table = dagi_lanes(call->prec);
-    const bool products_ask = call->what == BATCH_GEMM && !dag_precision_is_complex(call->prec);
     lanes_of l[BATCH_MATRICES] = {{0}};
     if (t >= call->tasks)
         return;
-    void *room = call->room > 0 ? malloc((size_t)call->room * dag_precision_size(call->prec)) : NULL;
-    if (call->room > 0 && room == NULL) {
+    _Alignas(LANES_LONGEST) char near[1 << 15]; /* stays in the cache from call to call */
+    size_t whole = (call->room + LANES_LONGEST - 1) / LANES_LONGEST * LANES_LONGEST;
+    void *far = whole > sizeof(near) ? aligned_alloc(LANES_LONGEST, whole) : NULL;
+    void *room = far != NULL ? far : near;
+    if (whole > sizeof(near) && far == NULL) {
         atomic_store(&call->failed, 1);
         return;
     }
-    for (int64_t place = call->first[t], end = call->first[t + 1]; place < end;) {
-        int count = gather(call, place, end, table->lanes, l);
-        if (products_ask && batch_work(call, matrix_at(call, place)) >= ASKS)
+    int64_t place = call->first[t], end = call->first[t + 1];
+    for (bool ask = place < end && asks(call, place); place < end;) {
+        int count = gather(call, table, place, end, l);
+        if (call->order != NULL)
+            ask = asks(call, place); /* the sizes differ */
+        if (ask)
             tell_next(call, place + 1, end);
         if (count > 0)
             several(call, table, place, l, room);
@@ -305,5 +352,5 @@ void batch_run(batch_call *call, int64_t t)
             one(call, matrix_at(call, place), room);
         place += count > 0 ? count : 1;
     }
-    free(room);
+    free(far);
 }

@@ -363,8 +363,12 @@ static bool MICRO(near)(int m, int n, int k)
 static MICRO_TARGET void MICRO(small_panel)(const MICRO(job) *job, int i, int rows)
 {
     static const int most[MICRO_TALL] = {8, 12, 8, 6};
-    int vecs = (rows + LANES - 1) / LANES, blocks = (job->n + most[vecs - 1] - 1) / most[vecs - 1];
-    int cols = job->n / blocks, wider = job->n % blocks;
+    int vecs = (rows + LANES - 1) / LANES, blocks = 1, cols = job->n, wider = 0;
+    if (job->n > most[vecs - 1]) { /* or products of order 8 would feel the divisions */
+        blocks = (job->n + most[vecs - 1] - 1) / most[vecs - 1];
+        cols = job->n / blocks;
+        wider = job->n % blocks;
+    }
     bool whole = rows % LANES == 0;
     MICRO_MASK last = MICRO_FIRST(rows - (vecs - 1) * LANES);
     MICRO(edge_block) *narrow = MICRO(edges)[vecs - 1][cols - 1][job->fresh][whole];

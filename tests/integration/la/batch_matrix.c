@@ -580,12 +580,47 @@ static void test_empty(void)
     expect(info[0] == 0 && info[1] == 0 && info[2] == 0, "info of matrices without elements");
 }
 
+/* The bits of a factor depend neither on the place of its matrix nor on what stands beside it. */
+static void test_places(dag_precision prec, int64_t order)
+{
+    enum { COUNT = 19 };
+    static int64_t ipiv[COUNT * LANES_ORDER], info[COUNT];
+    dag_batch_shape shape = {order, order, 0};
+    many A, B;
+    make(&A, prec, COUNT, 0, &shape);
+    make(&B, prec, COUNT, 0, &shape);
+    for (int64_t w = 0; w < COUNT; w++)
+        for (int64_t j = 0; j < order; j++)
+            for (int64_t i = 0; i < order; i++)
+                set(&B, COUNT - 1 - w, i, j, element(&A, 0, w, i, j));
+    expect(dag_getrf_batch(ctx, &A.b, ipiv, order, info) == DAG_SUCCESS, "%s", dag_message(ctx));
+    expect(dag_getrf_batch(ctx, &B.b, ipiv, order, info) == DAG_SUCCESS, "%s", dag_message(ctx));
+    for (int64_t w = 0; w < COUNT; w++)
+        for (int64_t j = 0; j < order; j++)
+            for (int64_t i = 0; i < order; i++)
+                expect(element(&A, 0, w, i, j) == element(&B, 0, COUNT - 1 - w, i, j),
+                       "getrf: element (%d, %d) of matrix %d depends on its place", (int)i, (int)j, (int)w);
+    drop(&A);
+    drop(&B);
+}
+
+static void test_mixed(dag_precision prec, const dag_batch_shape *square, const dag_batch_shape *any)
+{
+    test_getrf(prec, MOST, 1, any);
+    test_geqrf(prec, MOST, 1, any);
+    test_gemm(prec, MOST, 1, any);
+    test_cholesky(prec, MOST, 1, square);
+    test_gesv(prec, MOST, 1, square);
+    for (int how = few; how < 24; how += few ? 7 : 1)
+        solve_once(prec, MOST, 1, square, how);
+}
+
 static void test_sizes(dag_precision prec)
 {
-    static const int64_t orders[] = {1, 2, 5, 8, 16, 17, 40, 70};
+    static const int64_t orders[] = {1, 2, 5, 8, 16, 17, 32, 40, 70};
     dag_batch_shape square[MOST], any[MOST];
-    for (int k = few ? 4 : 0; k < (few ? 6 : 8); k++) {
-        int64_t count = orders[k] > 17 ? 5 : 19;
+    for (int k = few ? 4 : 0; k < (few ? 7 : 9); k++) {
+        int64_t count = orders[k] > LANES_ORDER ? 5 : 19;
         square[0] = (dag_batch_shape){orders[k], orders[k], 0};
         any[0] = (dag_batch_shape){orders[k], orders[k] / 2 + 1, 0};
         for (int wide = 0; wide < 2; wide++) {
@@ -604,13 +639,14 @@ static void test_sizes(dag_precision prec)
         square[i] = (dag_batch_shape){n, n, 0};
         any[i] = (dag_batch_shape){n, i % 5 == 0 ? 7 : n, 0};
     }
-    test_getrf(prec, MOST, 1, any);
-    test_geqrf(prec, MOST, 1, any);
-    test_gemm(prec, MOST, 1, any);
-    test_cholesky(prec, MOST, 1, square);
-    test_gesv(prec, MOST, 1, square);
-    for (int how = few; how < 24; how += few ? 7 : 1)
-        solve_once(prec, MOST, 1, square, how);
+    test_mixed(prec, square, any);
+    test_places(prec, LANES_SMALL);
+    test_places(prec, LANES_ORDER - 5);
+    for (int i = 0; i < MOST; i += 2) { /* enough of one size to fill lanes, if they are found among the others */
+        square[i] = (dag_batch_shape){27, 27, 0};
+        any[i] = (dag_batch_shape){27, 22, 0};
+    }
+    test_mixed(prec, square, any);
     any[3] = square[0] = (dag_batch_shape){90, 90, 0}; /* so large that the next product is fetched */
     test_gemm(prec, 5, 0, square);
     test_gemm(prec, MOST, 1, any);

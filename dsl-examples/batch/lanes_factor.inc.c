@@ -1,0 +1,466 @@
+/*
+ * Factorisations of arrays of lanes. What is done n^3 times is done by blocks of ROWS by COLUMNS elements that
+ * stay in registers: for each number that is read there are several multiplications.
+ */
+#if LANES_BYTES == 64
+#define ROWS 4
+#define COLUMNS (DAG_COMPLEX ? 2 : 4)
+#else
+#define ROWS (DAG_COMPLEX ? 2 : 4)
+#define COLUMNS 2
+#endif
+
+/* How an operand is read: element (i, j) at first + i down + j right. */
+typedef struct LANES(operand) {
+    const lane *first;
+    int down, right;
+} LANES(operand);
+
+enum { LANES(PLAIN), LANES(CONJ_A), LANES(CONJ_B) };
+
+/* c, rows by columns, minus a b, whose inner dimension is depth. */
+INLINE void LANES(update)(int rows, int columns, int depth, LANES(operand) a, LANES(operand) b, int how,
+                          lane *c)
+{
+    for (int p = 0; p < depth; p++, a.first += a.right, b.first += b.down) {
+        lane x[ROWS];
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++)
+            x[r] = a.first[r * a.down];
+#pragma GCC unroll 4
+        for (int s = 0; s < columns; s++) {
+            const lane y = b.first[s * b.right];
+#pragma GCC unroll 4
+            for (int r = 0; r < rows; r++)
+                if (how == LANES(CONJ_B))
+                    LANES(sub_conj)(&c[r + s * rows], &x[r], &y);
+                else if (how == LANES(CONJ_A))
+                    LANES(sub_conj)(&c[r + s * rows], &y, &x[r]);
+                else
+                    LANES(sub)(&c[r + s * rows], &x[r], &y);
+        }
+    }
+}
+
+/* A block of an array whose columns are m apart, to registers and back. */
+INLINE void LANES(pick)(int rows, int columns, const lane *X, int down, int right, lane *c)
+{
+#pragma GCC unroll 4
+    for (int s = 0; s < columns; s++)
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++)
+            c[r + s * rows] = X[r * down + s * right];
+}
+
+INLINE void LANES(put)(int rows, int columns, const lane *c, int down, int right, lane *X)
+{
+#pragma GCC unroll 4
+    for (int s = 0; s < columns; s++)
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++)
+            X[r * down + s * right] = c[r + s * rows];
+}
+
+/* ---- products ----------------------------------------------------------------------------- */
+
+#if LANES_PRODUCTS && DAG_COMPLEX
+/* C, m by n, becomes factor C (nothing where that is NULL) minus `minus` A B; k is the inner dimension. */
+INLINE void LANES(product_rows)(int rows, int side, int m, int k, const lane *minus, const lane *a,
+                                const lane *b, const lane *factor, lane *C)
+{
+    lane c[ROWS * COLUMNS] = {{.re = ALL_LANES(0)}};
+    LANES(update)(rows, side, k, (LANES(operand)){a, 1, m}, (LANES(operand)){b, 1, k}, LANES(PLAIN), c);
+#pragma GCC unroll 4
+    for (int s = 0; s < side; s++)
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++) {
+            lane *at = &C[r + s * m];
+            LANES(mul)(&c[r + s * rows], minus);
+            if (factor != NULL) {
+                LANES(mul)(at, factor);
+                c[r + s * rows].re += at->re;
+#if DAG_COMPLEX
+                c[r + s * rows].im += at->im;
+#endif
+            }
+            *at = c[r + s * rows];
+        }
+}
+
+INLINE void LANES(product_columns)(int side, int m, int k, const lane *minus, const lane *A, const lane *b,
+                                   const lane *factor, lane *C)
+{
+    int i = 0;
+    for (; i + ROWS <= m; i += ROWS)
+        LANES(product_rows)(ROWS, side, m, k, minus, A + i, b, factor, C + i);
+    for (; i < m; i++)
+        LANES(product_rows)(1, side, m, k, minus, A + i, b, factor, C + i);
+}
+
+APART void LANES(product)(int m, int n, int k, const lane *minus, const lane *A, const lane *B,
+                          const lane *factor, lane *C)
+{
+    int j = 0;
+    for (; j + COLUMNS <= n; j += COLUMNS)
+        LANES(product_columns)(COLUMNS, m, k, minus, A, B + j * k, factor, C + j * m);
+    for (; j < n; j++)
+        LANES(product_columns)(1, m, k, minus, A, B + j * k, factor, C + j * m);
+}
+#endif
+
+/* ---- Cholesky ----------------------------------------------------------------------------- */
+
+/* The block on the diagonal at j, and what the rows below multiply with instead of dividing. */
+INLINE void LANES(cholesky_corner)(int side, int n, int j, lane *X, vec *inverse, mask *info)
+{
+    LANES(operand) before = {X + j, 1, n}, turned = {X + j, n, 1};
+    lane c[COLUMNS * COLUMNS], *corner = X + j * (n + 1);
+#pragma GCC unroll 4
+    for (int s = 0; s < side; s++)
+#pragma GCC unroll 4
+        for (int r = 0; r < side; r++) /* what is above the diagonal is any number */
+            c[r + s * side] = corner[r >= s ? r + s * n : s + r * n];
+    LANES(update)(side, side, j, before, turned, LANES(CONJ_B), c);
+#pragma GCC unroll 4
+    for (int s = 0; s < side; s++) {
+        vec d = c[s + s * side].re;
+        mask good = (mask)(d > ALL_LANES(0)), first = ~good & (mask)(*info == ALL_INTS(0));
+        *info |= first & ALL_INTS(j + s + 1);
+        d = CHOOSE(good, d, ALL_LANES(1));
+        LANES(root)(&d);
+        inverse[s] = ALL_LANES(1) / d;
+        corner[s + s * n] = (lane){.re = d};
+#pragma GCC unroll 4
+        for (int r = s + 1; r < side; r++) {
+            LANES(scale)(&c[r + s * side], &inverse[s]);
+            corner[r + s * n] = c[r + s * side];
+        }
+#pragma GCC unroll 4
+        for (int k = s + 1; k < side; k++)
+#pragma GCC unroll 4
+            for (int r = k; r < side; r++)
+                LANES(sub_conj)(&c[r + k * side], &c[r + s * side], &c[k + s * side]);
+    }
+}
+
+/* Rows i and after of the columns from j on. */
+INLINE void LANES(cholesky_rows)(int rows, int side, int n, int i, int j, lane *X, const vec *inverse)
+{
+    LANES(operand) before = {X + i, 1, n}, turned = {X + j, n, 1};
+    lane c[ROWS * COLUMNS], *corner = X + j * (n + 1);
+    LANES(pick)(rows, side, X + i + j * n, 1, n, c);
+    LANES(update)(rows, side, j, before, turned, LANES(CONJ_B), c);
+#pragma GCC unroll 4
+    for (int s = 0; s < side; s++) {
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++)
+            LANES(scale)(&c[r + s * rows], &inverse[s]);
+#pragma GCC unroll 4
+        for (int k = s + 1; k < side; k++)
+#pragma GCC unroll 4
+            for (int r = 0; r < rows; r++)
+                LANES(sub_conj)(&c[r + k * rows], &c[r + s * rows], &corner[k + s * n]);
+    }
+    LANES(put)(rows, side, c, 1, n, X + i + j * n);
+}
+
+INLINE void LANES(cholesky_columns)(int side, int n, int j, lane *X, mask *info)
+{
+    vec inverse[COLUMNS];
+    int i = j + side;
+    LANES(cholesky_corner)(side, n, j, X, inverse, info);
+    for (; i + ROWS <= n; i += ROWS)
+        LANES(cholesky_rows)(ROWS, side, n, i, j, X, inverse);
+    for (; i < n; i++)
+        LANES(cholesky_rows)(1, side, n, i, j, X, inverse);
+}
+
+/* Factors the lower triangle of X; info of the lanes. Those that fail go on with something. */
+APART void LANES(cholesky)(int n, lane *X, mask *info)
+{
+    int j = 0;
+    *info = ALL_INTS(0);
+    for (; j + COLUMNS <= n; j += COLUMNS)
+        LANES(cholesky_columns)(COLUMNS, n, j, X, info);
+    for (; j < n; j++)
+        LANES(cholesky_columns)(1, n, j, X, info);
+}
+
+/* ---- LU ----------------------------------------------------------------------------------- */
+
+/* Rows of X, of `n` columns m apart, are exchanged as steps [from, to) of the lanes of pivot say. */
+INLINE void LANES(exchange)(int m, int n, int from, int to, const mask *pivot, lane *X)
+{
+    for (int c = 0; c < n; c++, X += m)
+        for (int j = from; j < to; j++)
+            for (int l = 0; l < COUNT; l++) {
+                int row = (int)pivot[j][l] - 1;
+                real_t *up = (real_t *)&X[j] + l, *down = (real_t *)&X[row] + l, t = *up;
+                *up = *down;
+                *down = t;
+#if DAG_COMPLEX
+                t = up[COUNT];
+                up[COUNT] = down[COUNT];
+                down[COUNT] = t;
+#endif
+            }
+}
+
+/* The pivots of column j of X, m rows, among rows j and after; info where there is none. */
+INLINE void LANES(choose_pivot)(int m, int j, const lane *x, mask *pivot, mask *info)
+{
+    vec most, size;
+    mask at = ALL_INTS(j);
+    LANES(size)(&x[j], &most);
+    for (int i = j + 1; i < m; i++) {
+        LANES(size)(&x[i], &size);
+        mask larger = (mask)(size > most);
+        most = CHOOSE(larger, size, most);
+        at = (larger & ALL_INTS(i)) | (~larger & at);
+    }
+    *pivot = at + 1;
+    *info |= (mask)(most == ALL_LANES(0)) & (mask)(*info == ALL_INTS(0)) & ALL_INTS(j + 1);
+}
+
+/* Columns [j, to) from row j on, which the columns before have been taken from. */
+INLINE bool LANES(lu_panel)(int m, int j, int to, lane *X, mask *pivot, mask *info)
+{
+    for (int first = j; j < to; j++) {
+        lane *x = X + j * m, inverse;
+        LANES(choose_pivot)(m, j, x, &pivot[j], info);
+        LANES(exchange)(m, to - first, j, j + 1, pivot, X + first * m);
+        if (!LANES(invert)(&x[j], true, &inverse))
+            return false;
+        for (int i = j + 1; i < m; i++)
+            LANES(mul)(&x[i], &inverse);
+        for (int k = j + 1; k < to; k++)
+            for (int i = j + 1; i < m; i++)
+                LANES(sub)(&X[i + k * m], &x[i], &X[j + k * m]);
+    }
+    return true;
+}
+
+/* Rows i and after of the columns from j on: what the first `depth` columns take from them, and, where these
+ * are rows of U, what those above them in the block do. */
+INLINE void LANES(lu_rows)(int rows, int side, int m, int i, int j, int depth, bool upper, lane *X)
+{
+    LANES(operand) l = {X + i, 1, m}, u = {X + j * m, 1, m};
+    lane c[ROWS * COLUMNS];
+    LANES(pick)(rows, side, X + i + j * m, 1, m, c);
+    LANES(update)(rows, side, depth, l, u, LANES(PLAIN), c);
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 4
+        for (int k = upper ? r + 1 : rows; k < rows; k++)
+#pragma GCC unroll 4
+            for (int s = 0; s < side; s++)
+                LANES(sub)(&c[k + s * rows], &X[i + k + (i + r) * m], &c[r + s * rows]);
+    LANES(put)(rows, side, c, 1, m, X + i + j * m);
+}
+
+INLINE void LANES(lu_columns)(int side, int m, int j, int rank, lane *X, const mask *pivot)
+{
+    int i = 0, top = j < rank ? j : rank;
+    LANES(exchange)(m, side, 0, top, pivot, X + j * m);
+    for (; i + ROWS <= top; i += ROWS)
+        LANES(lu_rows)(ROWS, side, m, i, j, i, true, X);
+    for (; i < top; i++)
+        LANES(lu_rows)(1, side, m, i, j, i, true, X);
+    for (; i + ROWS <= m; i += ROWS)
+        LANES(lu_rows)(ROWS, side, m, i, j, top, false, X);
+    for (; i < m; i++)
+        LANES(lu_rows)(1, side, m, i, j, top, false, X);
+}
+
+/* Pivots, counted from 1, per step and lane; false where a reciprocal would overflow. */
+APART bool LANES(lu)(int m, int n, lane *X, mask *pivot, mask *info)
+{
+    int rank = m < n ? m : n;
+    *info = ALL_INTS(0);
+    for (int j = 0, side; j < n; j += side) {
+        side = j + COLUMNS <= (j < rank ? rank : n) ? COLUMNS : 1;
+        if (side > 1)
+            LANES(lu_columns)(COLUMNS, m, j, rank, X, pivot);
+        else
+            LANES(lu_columns)(1, m, j, rank, X, pivot);
+        if (j >= rank)
+            continue;
+        if (!LANES(lu_panel)(m, j, j + side, X, pivot, info))
+            return false;
+        LANES(exchange)(m, j, j, j + side, pivot, X);
+    }
+    return true;
+}
+
+/* ---- solves ------------------------------------------------------------------------------- */
+
+/* How a triangle of lanes is read: element (i, j) at first + i down + j right. */
+typedef struct LANES(triangle) {
+    const lane *first;
+    int down, right;
+    bool unit, conj;
+    bool zeros; /* on the diagonal: of matrices whose solution is not wanted */
+} LANES(triangle);
+
+/* Rows i and after of `side` columns of B, whose first row is B and whose next is `step` after it. */
+INLINE void LANES(solve_rows)(int rows, int side, int i, const LANES(triangle) *t, bool conj,
+                              const lane *inverse, lane *B, int step, int ldb)
+{
+    LANES(operand) a = {t->first + i * t->down, t->down, t->right}, b = {B, step, ldb};
+    lane c[ROWS * COLUMNS];
+    LANES(pick)(rows, side, B + i * step, step, ldb, c);
+    LANES(update)(rows, side, i, a, b, conj ? LANES(CONJ_A) : LANES(PLAIN), c);
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 4
+        for (int s = 0; s < side; s++)
+            if (!t->unit)
+                LANES(mul)(&c[r + s * rows], &inverse[i + r]);
+#pragma GCC unroll 4
+        for (int k = r + 1; k < rows; k++) {
+            const lane *x = &a.first[k * a.down + (i + r) * a.right];
+#pragma GCC unroll 4
+            for (int s = 0; s < side; s++)
+                if (conj)
+                    LANES(sub_conj)(&c[k + s * rows], &c[r + s * rows], x);
+                else
+                    LANES(sub)(&c[k + s * rows], x, &c[r + s * rows]);
+        }
+    }
+    LANES(put)(rows, side, c, step, ldb, B + i * step);
+}
+
+INLINE void LANES(solve_columns)(int side, int order, const LANES(triangle) *t, bool conj,
+                                 const lane *inverse, lane *B, int step, int ldb)
+{
+    int i = 0;
+    for (; i + ROWS <= order; i += ROWS)
+        LANES(solve_rows)(ROWS, side, i, t, conj, inverse, B, step, ldb);
+    for (; i < order; i++)
+        LANES(solve_rows)(1, side, i, t, conj, inverse, B, step, ldb);
+}
+
+INLINE void LANES(solve_all)(const LANES(triangle) *t, bool conj, const lane *inverse, int order, int n,
+                             lane *B, int step, int ldb)
+{
+    int c = 0;
+    for (; c + COLUMNS <= n; c += COLUMNS)
+        LANES(solve_columns)(COLUMNS, order, t, conj, inverse, B + c * ldb, step, ldb);
+    for (; c < n; c++)
+        LANES(solve_columns)(1, order, t, conj, inverse, B + c * ldb, step, ldb);
+}
+
+/* B, order by n with ldb, becomes the solution for a lower triangle; with `back` B, too, is read from its
+ * last row on. False where a reciprocal would overflow. */
+APART bool LANES(solve)(const LANES(triangle) *t, int order, int n, bool back, lane *B, int ldb)
+{
+    lane inverse[LANES_ORDER];
+    for (int j = 0; j < order && !t->unit; j++) {
+        if (!LANES(invert)(&t->first[j * (t->down + t->right)], t->zeros, &inverse[j]))
+            return false;
+#if DAG_COMPLEX
+        if (t->conj)
+            inverse[j].im = -inverse[j].im;
+#endif
+    }
+    B += back ? order - 1 : 0;
+    if (DAG_COMPLEX && t->conj)
+        LANES(solve_all)(t, true, inverse, order, n, B, back ? -1 : 1, ldb);
+    else
+        LANES(solve_all)(t, false, inverse, order, n, B, back ? -1 : 1, ldb);
+    return true;
+}
+
+/* ---- QR ----------------------------------------------------------------------------------- */
+
+/* Householder's reflection of column x from row j on, as LAPACK's larfg; false where squares leave their
+ * range. */
+INLINE bool LANES(reflector)(int m, int j, lane *x, lane *tau)
+{
+    vec squares = ALL_LANES(0), alpha = x[j].re, size, sizes = ALL_LANES(0);
+    for (int i = j + 1; i < m; i++) {
+        LANES(size)(&x[i], &size);
+        sizes += size; /* of which squares may vanish */
+        squares += x[i].re * x[i].re;
+#if DAG_COMPLEX
+        squares += x[i].im * x[i].im;
+#endif
+    }
+    vec all = squares + alpha * alpha;
+    lane scale = {.re = alpha};
+#if DAG_COMPLEX
+    all += x[j].im * x[j].im;
+    sizes += ABS(x[j].im);
+    scale.im = x[j].im;
+#endif
+    mask idle = (mask)(sizes == ALL_LANES(0)); /* there is nothing to do */
+    mask bad = ~(idle | ((mask)(all > ALL_LANES(LANES_SMALL)) & (mask)(all < ALL_LANES(LANES_LARGE))));
+    if (LANES(any)(&bad))
+        return false;
+    vec norm = CHOOSE(idle, ALL_LANES(1), all);
+    LANES(root)(&norm);
+    vec beta = CHOOSE((mask)(alpha < ALL_LANES(0)), norm, -norm);
+    tau->re = CHOOSE(idle, ALL_LANES(0), (beta - alpha) / beta);
+    scale.re = CHOOSE(idle, ALL_LANES(1), alpha - beta);
+    x[j].re = CHOOSE(idle, alpha, beta);
+#if DAG_COMPLEX
+    tau->im = CHOOSE(idle, ALL_LANES(0), -x[j].im / beta);
+    x[j].im = ALL_LANES(0);
+#endif
+    if (!LANES(invert)(&scale, false, &scale))
+        return false;
+    for (int i = j + 1; i < m; i++)
+        LANES(mul)(&x[i], &scale); /* zeros where lanes are idle */
+    return true;
+}
+
+/* y := y - conj(tau) v (v^H y) from row j on, for columns of y that are m apart; v has 1 in row j and is x
+ * below. */
+INLINE void LANES(reflect)(int columns, int m, int j, const lane *x, const lane *tau, lane *y)
+{
+    lane c[COLUMNS];
+    LANES(operand) v = {x + j + 1, 1, 1}, below = {y + j + 1, 1, m};
+#pragma GCC unroll 4
+    for (int s = 0; s < columns; s++) {
+        c[s].re = -y[j + s * m].re;
+#if DAG_COMPLEX
+        c[s].im = -y[j + s * m].im;
+#endif
+    }
+    LANES(update)(1, columns, m - j - 1, v, below, LANES(CONJ_A), c);
+#pragma GCC unroll 4
+    for (int s = 0; s < columns; s++) {
+        lane sum = c[s];
+        c[s] = (lane){.re = ALL_LANES(0)};
+#if DAG_COMPLEX
+        c[s].im = ALL_LANES(0);
+#endif
+        LANES(sub_conj)(&c[s], &sum, tau); /* conj(tau) v^H y */
+        y[j + s * m].re -= c[s].re;
+#if DAG_COMPLEX
+        y[j + s * m].im -= c[s].im;
+#endif
+    }
+    for (int i = j + 1; i < m; i++)
+#pragma GCC unroll 4
+        for (int s = 0; s < columns; s++)
+            LANES(sub)(&y[i + s * m], &c[s], &x[i]);
+}
+
+/* As LAPACK's geqr2. */
+APART bool LANES(qr)(int m, int n, lane *X, lane *tau)
+{
+    for (int j = 0; j < m && j < n; j++) {
+        int k = j + 1;
+        if (!LANES(reflector)(m, j, X + j * m, &tau[j]))
+            return false;
+        for (; k + COLUMNS <= n; k += COLUMNS)
+            LANES(reflect)(COLUMNS, m, j, X + j * m, &tau[j], X + k * m);
+        for (; k < n; k++)
+            LANES(reflect)(1, m, j, X + j * m, &tau[j], X + k * m);
+    }
+    return true;
+}
+
+#undef ROWS
+#undef COLUMNS
