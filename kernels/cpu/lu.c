@@ -7,12 +7,8 @@
 
 #define LAPACK(op) DAG_PRECISION_CAT(DAG_PRECISION_CAT(LAPACKE_, DAG_PRECISION), op)
 
-#define IAMAX_s cblas_isamax
-#define IAMAX_d cblas_idamax
-#define IAMAX DAG_PRECISION_CAT(IAMAX_, DAG_PRECISION)
-
 /* Columns of a panel that are factored one by one. */
-enum { LU_LEAF = 8 };
+enum { LU_LEAF = MICRO_LEAF };
 
 #define DAG_TEMPLATE "cpu/lu.inc.c"
 #include <dag/each_precision.h>

@@ -24,34 +24,10 @@ static int LOCAL(getrf_leaf)(int m, int n, elem_t *A, int lda, int64_t *pivot)
     return done ? 0 : LOCAL(getrf_library)(m, n, A, lda, pivot);
 }
 #else
-/* Column by column, each brought up to date when its turn comes. n <= LU_LEAF, n <= m. */
+/* n <= LU_LEAF */
 static int LOCAL(getrf_leaf)(int m, int n, elem_t *A, int lda, int64_t *pivot)
 {
-    const real_t least = LOCAL(least);
-    int info = 0;
-    for (int j = 0; j < n; j++) {
-        elem_t *a = A + AT(0, j, lda);
-        for (int p = 0; p < j; p++)
-            for (int i = p + 1; i < j; i++)
-                a[i] -= A[AT(i, p, lda)] * a[p];
-        if (j > 0)
-            CBLAS(gemv)(CblasColMajor, CblasNoTrans, m - j, j, -1, A + j, lda, a, 1, 1, a + j, 1);
-        int best = j + (int)IAMAX(m - j, a + j, 1);
-        elem_t value = a[best];
-        pivot[j] = best;
-        if (value == 0) {
-            info = info > 0 ? info : j + 1;
-            continue;
-        }
-        if (best != j)
-            CBLAS(swap)(n, A + j, lda, A + best, lda);
-        if (value >= least || value <= -least) /* as LAPACK: or its reciprocal overflows */
-            CBLAS(scal)(m - j - 1, 1 / value, a + j + 1, 1);
-        else
-            for (int i = j + 1; i < m; i++)
-                a[i] /= value;
-    }
-    return info;
+    return MICRO_NOW->getrf(m, n, A, lda, LOCAL(least), pivot);
 }
 #endif
 

@@ -28,7 +28,7 @@
 
 enum { MICRO_MAX = 512 };
 
-/* Columns that are reduced together by reflectors. */
+/* Columns that are reduced together by reflectors, or by pivots. */
 enum { MICRO_LEAF = 8 };
 
 /* Complex columns that are factored together, and elements, in columns of whole vectors. */
@@ -70,6 +70,9 @@ enum { MICRO_LU_COLS = 32, MICRO_LU_ROOM = 64 * (MICRO_LU_COLS + 4) };
         bool (*getrf_pairs)(int m, int n, elem *A, int lda, elem least, int64_t *pivot);           \
         /* Cholesky factor in place; LAPACK's info. */                                             \
         int (*potrf)(bool lower, int n, elem *A, int lda);                                         \
+        /* LU of m by n elements, n <= MICRO_LEAF, with row exchanges, in place, pivots counted     \
+         * from 0; LAPACK's info. A pivot smaller than `least` has no reciprocal. */               \
+        int (*getrf)(int m, int n, elem *A, int lda, elem least, int64_t *pivot);                  \
         /* One pass over the columns x of X, m by MICRO_LEAF. For j >= 0 column j becomes           \
          * v = scale x, and w[c] v is subtracted from the columns c > j. Then, for j + 1 <          \
          * MICRO_LEAF, dots[c] is the scalar product of columns j + 1 and c, for all c. */          \

@@ -465,11 +465,12 @@ static MICRO_TARGET void MICRO(syrk)(bool lower, bool trans, int n, int k, elem_
 #include "cpu/micro_vector.inc.c"
 #include "cpu/micro_pairs.inc.c"
 #include "cpu/micro_pairs_lu.inc.c"
+#include "cpu/micro_lu.inc.c"
 
 static const MICRO_TYPE MICRO(table) = {MICRO(gemm),        MICRO(syrk),       MICRO(trsm),
                                         MICRO(trsv),        MICRO(trsv_pairs), MICRO(gemv_pairs),
                                         MICRO(geqrt_pairs), MICRO(potrf_pairs), MICRO(getrf_pairs),
-                                        MICRO(potrf),       MICRO(reflect)};
+                                        MICRO(potrf),       MICRO(getrf),      MICRO(reflect)};
 
 #undef LANES
 #undef MICRO_ROWS
