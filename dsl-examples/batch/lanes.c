@@ -17,7 +17,7 @@
 #define LANES_INT_z int64_t
 
 #define LANES_BYTES 16
-#define LANES_SIDE LANES_SMALL
+#define LANES_SIDE LANES_ALONE
 #define LANES_PRODUCTS 0
 #define LANES_TARGET
 #define LANES(name) DAG_PRECISION_CAT(name##_plain_, DAG_PRECISION)
@@ -25,7 +25,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define LANES_BYTES 32
-#define LANES_SIDE LANES_SMALL
+#define LANES_SIDE LANES_ALONE
 #define LANES_PRODUCTS 0
 #define LANES_TARGET __attribute__((target("avx2,fma")))
 #define LANES(name) DAG_PRECISION_CAT(name##_avx2_, DAG_PRECISION)

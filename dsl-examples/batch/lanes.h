@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 enum {
-    LANES_SMALL = 16, /* rows and columns up to which lanes pay for one matrix */
+    LANES_ALONE = 16, /* rows and columns up to which lanes pay for one matrix */
     LANES_ORDER = 32, /* and for as many as they hold, with the longest vectors */
     LANES_MOST = 16,  /* matrices at most */
     LANES_LONGEST = 64 /* bytes of a vector at most */

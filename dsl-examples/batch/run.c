@@ -242,7 +242,7 @@ static int gather(const batch_call *call, const lanes_table *t, int64_t place, i
         dagi_array a = batch_matrix(call->A[x], matrix_at(call, place));
         if (!fits(&a, side))
             return 0;
-        small = small && fits(&a, LANES_SMALL);
+        small = small && fits(&a, LANES_ALONE);
         l[x] = (lanes_of){.m = a.m, .n = a.n};
     }
     if ((!small || call->what == BATCH_GEMM) && !fill(call, t, place))

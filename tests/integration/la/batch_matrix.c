@@ -640,7 +640,7 @@ static void test_sizes(dag_precision prec)
         any[i] = (dag_batch_shape){n, i % 5 == 0 ? 7 : n, 0};
     }
     test_mixed(prec, square, any);
-    test_places(prec, LANES_SMALL);
+    test_places(prec, LANES_ALONE);
     test_places(prec, LANES_ORDER - 5);
     for (int i = 0; i < MOST; i += 2) { /* enough of one size to fill lanes, if they are found among the others */
         square[i] = (dag_batch_shape){27, 27, 0};
@@ -661,8 +661,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", why);
         return 1;
     }
-    for (int prec = few; prec < 4; prec += 1 + few) /* few: d and z */
+    for (int prec = few; prec < 4; prec += 1 + few) { /* few: d and z */
+        const lanes_table *lanes = dagi_lanes((dag_precision)prec);
+        int products = level == 2 && dag_precision_is_complex((dag_precision)prec) ? LANES_ALONE : 0;
+        expect(lanes->order == (level == 2 ? LANES_ORDER : LANES_ALONE) && lanes->products == products,
+               "lanes take orders up to %d, products up to %d", lanes->order, lanes->products);
         test_sizes((dag_precision)prec);
+    }
     test_empty();
     test_arguments();
     if (dag_rank(ctx) == 0)
