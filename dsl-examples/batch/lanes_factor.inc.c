@@ -188,22 +188,52 @@ APART void LANES(cholesky)(int n, lane *X, mask *info)
 
 /* ---- LU ----------------------------------------------------------------------------------- */
 
+/* What step j of pivoting exchanges: each row of its pivots once, and the lanes that take it. Numbers are not written
+ * one by one: a vector that is read soon after would wait for them. */
+typedef struct LANES(moves) {
+    int j, count;
+    int row[COUNT];
+    mask here[COUNT];
+} LANES(moves);
+
+INLINE void LANES(moves_of)(int j, const mask *pivot, LANES(moves) *to)
+{
+    to->j = j;
+    to->count = 0;
+    for (int l = 0; l < COUNT; l++) {
+        int row = (int)pivot[j][l] - 1, q = 0;
+        while (q < to->count && to->row[q] != row)
+            q++;
+        if (row == j || q < to->count)
+            continue;
+        to->row[q] = row;
+        to->here[q] = (mask)(pivot[j] == ALL_INTS(row + 1));
+        to->count++;
+    }
+}
+
+/* In a column. */
+INLINE void LANES(move)(const LANES(moves) *s, lane *x)
+{
+    const lane up = x[s->j];
+    lane fresh = up;
+    for (int q = 0; q < s->count; q++) {
+        lane *at = x + s->row[q], down = *at;
+        LANES(choose)(&fresh, &s->here[q], &down, &fresh);
+        LANES(choose)(at, &s->here[q], &up, &down);
+    }
+    x[s->j] = fresh;
+}
+
 /* Rows of X, of `n` columns m apart, are exchanged as steps [from, to) of the lanes of pivot say. */
 INLINE void LANES(exchange)(int m, int n, int from, int to, const mask *pivot, lane *X)
 {
-    for (int c = 0; c < n; c++, X += m)
-        for (int j = from; j < to; j++)
-            for (int l = 0; l < COUNT; l++) {
-                int row = (int)pivot[j][l] - 1;
-                real_t *up = (real_t *)&X[j] + l, *down = (real_t *)&X[row] + l, t = *up;
-                *up = *down;
-                *down = t;
-#if DAG_COMPLEX
-                t = up[COUNT];
-                up[COUNT] = down[COUNT];
-                down[COUNT] = t;
-#endif
-            }
+    for (int j = from; j < to; j++) {
+        LANES(moves) step;
+        LANES(moves_of)(j, pivot, &step);
+        for (int c = 0; c < n; c++)
+            LANES(move)(&step, X + c * m);
+    }
 }
 
 /* The pivots of column j of X, m rows, among rows j and after; info where there is none. */
@@ -222,13 +252,13 @@ INLINE void LANES(choose_pivot)(int m, int j, const lane *x, mask *pivot, mask *
     *info |= (mask)(most == ALL_LANES(0)) & (mask)(*info == ALL_INTS(0)) & ALL_INTS(j + 1);
 }
 
-/* Columns [j, to) from row j on, which the columns before have been taken from. */
-INLINE bool LANES(lu_panel)(int m, int j, int to, lane *X, mask *pivot, mask *info)
+/* Columns [j, to) from row j on, which the columns before have been taken from, and the rows of all n. */
+INLINE bool LANES(lu_panel)(int m, int n, int j, int to, lane *X, mask *pivot, mask *info)
 {
-    for (int first = j; j < to; j++) {
+    for (; j < to; j++) {
         lane *x = X + j * m, inverse;
         LANES(choose_pivot)(m, j, x, &pivot[j], info);
-        LANES(exchange)(m, to - first, j, j + 1, pivot, X + first * m);
+        LANES(exchange)(m, n, j, j + 1, pivot, X);
         if (!LANES(invert)(&x[j], true, &inverse))
             return false;
         for (int i = j + 1; i < m; i++)
@@ -258,10 +288,9 @@ INLINE void LANES(lu_rows)(int rows, int side, int m, int i, int j, int depth, b
     LANES(put)(rows, side, c, 1, m, X + i + j * m);
 }
 
-INLINE void LANES(lu_columns)(int side, int m, int j, int rank, lane *X, const mask *pivot)
+INLINE void LANES(lu_columns)(int side, int m, int j, int rank, lane *X)
 {
     int i = 0, top = j < rank ? j : rank;
-    LANES(exchange)(m, side, 0, top, pivot, X + j * m);
     for (; i + ROWS <= top; i += ROWS)
         LANES(lu_rows)(ROWS, side, m, i, j, i, true, X);
     for (; i < top; i++)
@@ -280,14 +309,11 @@ APART bool LANES(lu)(int m, int n, lane *X, mask *pivot, mask *info)
     for (int j = 0, side; j < n; j += side) {
         side = j + COLUMNS <= (j < rank ? rank : n) ? COLUMNS : 1;
         if (side > 1)
-            LANES(lu_columns)(COLUMNS, m, j, rank, X, pivot);
+            LANES(lu_columns)(COLUMNS, m, j, rank, X);
         else
-            LANES(lu_columns)(1, m, j, rank, X, pivot);
-        if (j >= rank)
-            continue;
-        if (!LANES(lu_panel)(m, j, j + side, X, pivot, info))
+            LANES(lu_columns)(1, m, j, rank, X);
+        if (j < rank && !LANES(lu_panel)(m, n, j, j + side, X, pivot, info))
             return false;
-        LANES(exchange)(m, j, j, j + side, pivot, X);
     }
     return true;
 }
