@@ -16,6 +16,9 @@ add_executable(bench_kernels "${PROJECT_SOURCE_DIR}/tools/bench/kernels.c")
 target_link_libraries(bench_kernels PRIVATE dag_kernels)
 target_include_directories(bench_kernels PRIVATE "${PROJECT_SOURCE_DIR}/tools/bench") # templates
 dag_add_script_test(bench_kernels COMMAND bench_kernels -s 0.0001 1 33 LABELS unit)
+add_executable(bench_ahead "${PROJECT_SOURCE_DIR}/tools/bench/ahead.c")
+target_link_libraries(bench_ahead PRIVATE dag_kernels)
+dag_add_script_test(bench_ahead COMMAND bench_ahead -r 1 -s 0.0001 33 LABELS unit)
 
 # The kernels themselves know nothing of threads, and their plain reference is very slow under the
 # thread sanitizer: there only the part about the library is run.
