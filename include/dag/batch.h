@@ -4,8 +4,9 @@
  *
  * A batch is an array of matrices in memory of this rank, in LAPACK's storage, of one size or of any
  * sizes. All of its matrices are worked on by the workers of the rank, in one taskpool whose tasks take
- * several matrices each; on one rank with one worker, or with little work, on the calling thread. Up to order
- * 16, matrices of equal sizes share the lanes of vectors, but for products. Batches stay on cores, and are
+ * several matrices each; on one rank with one worker, or with little work, on the calling thread. Small
+ * matrices of equal sizes share the lanes of vectors: up to order 16, and with AVX-512 up to 32 where there are as
+ * many as lanes, but for products, which do so up to order 16 if they are complex. Batches stay on cores, and are
  * refused in simulated runs.
  *
  * Every function is collective: all ranks make the same call, each with a batch of its own, which may be
