@@ -89,15 +89,19 @@ static void note_opaque(verify_model *m, gridded *g, bool in_grids, src_range wh
 }
 
 /* t: with terms, g: in each small grid. */
-static void list_opaque(verify_model *m, const exactness *t, const exactness *g)
+static void list_opaque_assumptions(verify_model *m, const exactness *t, const exactness *g)
 {
-    gridded in_grids = {0};
     for (size_t i = 0; i < m->file->n_assumes; i++)
         if (!m->assume_exact[i] && !t->assumes[i] && !g->assumes[i] &&
             !verify_assume_known(m, m->file->assumes[i]->expr))
             diag_report(m->d, verify_check(m, "opaque"), m->file->assumes[i]->expr->node.range,
                         "this assumption is not affine: proofs go without it, the search for "
                         "examples heeds it");
+}
+
+static void list_opaque_edges(verify_model *m, const exactness *t, const exactness *g)
+{
+    gridded in_grids = {0};
     for (size_t i = 0; i < m->n_classes; i++) {
         const verify_class *c = &m->classes[i];
         if (!c->exact && !t->classes[i])
@@ -298,23 +302,29 @@ static void exactness_free(exactness *x)
     free(x->placements);
 }
 
-/* The graph for all grids at once, then what is left of it in each small grid. */
+/* The graph as far as it is affine, then for all grids at once, then what is left of it in each small grid. What
+ * is found wrong ends that: the rest takes much longer, and is told once this is right. */
 static void prove(verify_model *m, const verify_pairs *pairs, bool *proven)
 {
     exactness seen = exactness_new(m), g = exactness_new(m);
     unsigned errors = diag_errors(m->d);
     int64_t most[2];
-    shown all = check_terms(m, &seen);
+    check_graph(m, pairs, proven);
+    bool wrong = diag_errors(m->d) > errors;
+    shown all = wrong ? SHOWN_NOTHING : check_terms(m, &seen);
     bool edges = all != SHOWN_NOTHING && !is_left(m, &seen);
     grids_to_try(m, all == SHOWN_EDGES ? &g : &seen, most);
     m->checked.grids = most[0] > 0;
     m->checked.order = all == SHOWN_ALL || m->checked.grids;
     m->checked.places = all != SHOWN_NOTHING || m->checked.grids;
-    check_graph(m, pairs, proven);
-    if (diag_errors(m->d) == errors && !m->checked.order)
-        check_order(m, pairs);
-    check_grids(m, most, errors, edges, &g);
-    list_opaque(m, &seen, &g);
+    if (!wrong) {
+        if (!m->checked.order)
+            check_order(m, pairs);
+        check_grids(m, most, errors, edges, &g);
+    }
+    list_opaque_assumptions(m, &seen, &g);
+    if (!wrong)
+        list_opaque_edges(m, &seen, &g);
     if (edges && m->checked.grids)
         tell_order(m);
     exactness_free(&seen);
