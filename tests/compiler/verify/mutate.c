@@ -1,6 +1,6 @@
 /* The mutation test: are mistakes in task graphs found at compile time?
  *
- *   mutate [-v] [-n K] [-j JOBS] FILE.jdf...
+ *   mutate [-v] [-n K] [-j JOBS] [-p PART/PARTS] FILE.jdf...
  *
  * Every file must be accepted. Then one place of it is changed at a time: an index of a task edge by
  * one, two indices swapped, a guard dropped or its comparison flipped, one side of an edge dropped,
@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #define MOST_JOBS 64
+#define MOST_PARTS 1000
 #define REQUIRED_PERCENT 98
 #define TOLD_PERCENT 75      /* trees of QR are not affine; see FEW */
 /* The first that a file's assumptions allow. */
@@ -45,12 +46,10 @@ static const char *const values[] = {"N=6,P=2,Q=2", "N=6,P=2,Q=2,S->mt=1",
 
 typedef struct version {
     frontend f;
-    bool refused;               /* by the front end or the proofs */
     bool enumerated;
     bool bad_memory;            /* enumeration found a reference out of bounds, remote or racing */
     uint64_t *lines;            /* hashes of tasks, edges and references: the graph; */
     size_t n_lines, n_all;      /* behind them those of inputs that are NULL */
-    const char *first_error;
 } version;
 
 static uint64_t mix(uint64_t h, uint64_t x)
@@ -143,24 +142,37 @@ static void enumerate(version *v)
     verify_model_free(m);
 }
 
-static void version_make(version *v, const char *name, const char *bytes, size_t len, FILE *show)
+static void read_version(frontend *f, const char *name, const char *bytes, size_t len)
 {
     const char *error;
-    *v = (version){0};
-    frontend_init(&v->f, DIALECT_DAG);
-    diag_register(v->f.diag, verify_checks, verify_check_count);
-    diag_set_max_errors(v->f.diag, 0);
-    if (!frontend_parse(&v->f, name, bytes, len, &error))
+    frontend_init(f, DIALECT_DAG);
+    diag_register(f->diag, verify_checks, verify_check_count);
+    diag_set_max_errors(f->diag, 0);
+    if (!frontend_parse(f, name, bytes, len, &error))
         exit(2);
-    frontend_analyse(&v->f);
-    bool sound = diag_errors(v->f.diag) == 0;
-    if (sound)
-        verify_file(v->f.whole, v->f.sema, v->f.diag, NULL, NULL);
-    v->refused = diag_errors(v->f.diag) > 0;
-    if (show && v->refused)
-        diag_flush(v->f.diag, show);
-    if (sound)
+    frontend_analyse(f);
+}
+
+static void version_make(version *v, const char *name, const char *bytes, size_t len)
+{
+    *v = (version){0};
+    read_version(&v->f, name, bytes, len);
+    if (diag_errors(v->f.diag) == 0)
         enumerate(v);
+}
+
+/* By the front end or the proofs? */
+static bool is_refused(const char *name, const char *bytes, size_t len, FILE *show)
+{
+    frontend f;
+    read_version(&f, name, bytes, len);
+    if (diag_errors(f.diag) == 0)
+        verify_file(f.whole, f.sema, f.diag, NULL, NULL);
+    bool refused = diag_errors(f.diag) > 0;
+    if (show && refused)
+        diag_flush(f.diag, show);
+    frontend_free(&f);
+    return refused;
 }
 
 static void version_free(version *v)
@@ -196,7 +208,8 @@ typedef struct campaign {
     count counts[N_KINDS];
     bool verbose;
     unsigned jobs, job;         /* processes that share the mutants, and which of them this is */
-    unsigned chosen;            /* mutants made so far, by any of them */
+    unsigned parts, part;       /* they make the mutants of this part, counted from 0 */
+    unsigned chosen;            /* mutants made so far, by any of them and in any part */
     unsigned most;              /* about as many mutants are made; 0: all */
     unsigned every, passed;     /* one of so many is made, none if 0; passed by so far */
 } campaign;
@@ -232,7 +245,7 @@ static void mutate(campaign *c, kind k, src_range at, const char *with, src_rang
 {
     bool made = c->every && c->passed % c->every == 0;
     c->passed++;
-    if (!made || c->chosen++ % c->jobs != c->job)
+    if (!made || c->chosen++ % (c->jobs * c->parts) != c->part * c->jobs + c->job)
         return;
     text t = {0};
     text_add(&t, c->source, at.begin);
@@ -244,7 +257,7 @@ static void mutate(campaign *c, kind k, src_range at, const char *with, src_rang
     }
     text_add(&t, c->source + at.end, c->len - at.end);
     version v;
-    version_make(&v, c->name, t.data, t.len, NULL);
+    version_make(&v, c->name, t.data, t.len);
     c->counts[k].made++;
     unsigned taken = c->counts[k].taken;
     compare_graphs(c, &v, &c->counts[k]);
@@ -253,10 +266,11 @@ static void mutate(campaign *c, kind k, src_range at, const char *with, src_rang
         printf("%s:%u:%u: --same does not tell: %s: '%s'\n", c->name, pos.line, pos.col,
                kind_names[k], with);
     }
-    if (matters(c, &v, k)) {
+    if (matters(c, &v, k)) { /* proofs of the others would show nothing, and take longest */
+        bool refused = is_refused(c->name, t.data, t.len, NULL);
         c->counts[k].matter++;
-        c->counts[k].refused += v.refused;
-        if (!v.refused && c->verbose) {
+        c->counts[k].refused += refused;
+        if (!refused && c->verbose) {
             src_pos pos = src_begin(c->base.f.sources, at);
             printf("%s:%u:%u: not refused: %s: '%.*s' -> '%s'\n", c->name, pos.line, pos.col,
                    kind_names[k], (int)src_range_len(at2.file ? (src_range){at.file, at.begin,
@@ -426,8 +440,8 @@ static bool run(campaign *c, const char *path)
     c->name = path;
     c->source = src_bytes(set, file);
     c->len = src_len(set, file);
-    version_make(&c->base, path, c->source, c->len, stderr);
-    bool ok = !c->base.refused && c->base.enumerated;
+    version_make(&c->base, path, c->source, c->len);
+    bool ok = c->base.enumerated && !is_refused(path, c->source, c->len, stderr);
     if (!ok)
         fprintf(stderr, "mutate: %s is refused as it is\n", path);
     if (ok && c->most) {
@@ -457,30 +471,46 @@ static void put_row(const char *name, const count *c)
            c->other, c->told);
 }
 
+/* Takes the option at argv[*i], which may have a value behind it. False: a file is there. */
+static bool take_option(campaign *c, char **argv, int *i)
+{
+    const char *option = argv[*i];
+    if (strcmp(option, "-v") == 0) {
+        c->verbose = true;
+        return true;
+    }
+    if (option[0] != '-' || option[1] == '\0' || !strchr("njp", option[1]))
+        return false;
+    const char *value = argv[++*i];
+    unsigned n = 0;
+    bool ok = value && sscanf(value, "%u", &n) == 1 && n > 0;
+    if (option[1] == 'n')
+        c->most = n;
+    else if (option[1] == 'j')
+        ok = (c->jobs = n) <= MOST_JOBS && ok;
+    else
+        ok = ok && sscanf(value, "%u/%u", &n, &c->parts) == 2 && n <= c->parts && c->parts <= MOST_PARTS;
+    c->part = option[1] == 'p' ? n - 1 : c->part;
+    if (!ok) {
+        fprintf(stderr, "mutate: %s takes %s, not '%s'\n", option,
+                option[1] == 'p' ? "PART/PARTS, such as 1/4" : "a number above 0", value ? value : "");
+        exit(2);
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    campaign all = {0};
+    campaign all = {.jobs = 1, .parts = 1};
     count total = {0};
-    bool ok = true, verbose = false;
-    int most = 0, jobs = 1;
+    bool ok = true;
     printf("%-44s %7s %7s %7s %7s %7s %7s\n", "", "mutants", "matter", "refused", "%", "other",
            "told");
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "-v") == 0) {
-            verbose = true;
+        if (take_option(&all, argv, &i))
             continue;
-        }
-        if (strcmp(argv[i], "-n") == 0 && i + 1 < argc) {
-            most = atoi(argv[++i]);
-            continue;
-        }
-        if (strcmp(argv[i], "-j") == 0 && i + 1 < argc) {
-            jobs = atoi(argv[++i]);
-            jobs = jobs < 1 ? 1 : jobs < MOST_JOBS ? jobs : MOST_JOBS;
-            continue;
-        }
-        campaign c = {.verbose = verbose, .most = most > 0 ? (unsigned)most : 0,
-                      .jobs = (unsigned)jobs};
+        campaign c = {.verbose = all.verbose, .most = all.most, .jobs = all.jobs,
+                      .parts = all.parts, .part = all.part};
         count sum = {0};
         ok = run(&c, argv[i]) && ok;
         for (size_t k = 0; k < N_KINDS; k++) {
