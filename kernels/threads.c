@@ -103,7 +103,7 @@ static void check_openblas_core(void)
 
 static void describe_variant(void)
 {
-    static const char *const sets[] = {"no vectors", "AVX2", "AVX-512, next tiles fetched"};
+    static const char *const sets[] = {"no vectors", "AVX2, copied by products", "AVX-512, next tiles fetched"};
     dag_kernel_fn config = find_function("openblas_get_config");
     dag_kernel_fn core = find_function("openblas_get_corename");
     snprintf(variant_text, sizeof variant_text, "%s, %s %s", sets[dagi_micro_level()],

@@ -3,9 +3,8 @@
 
 /* Columns that complex products take one by one, and elements of A up to which they do. */
 enum { FEW_COLUMNS = 4, FEW_ELEMENTS = MICRO_MAX * MICRO_MAX };
-/* Dimensions of a product from which on packing may pay, and columns; rows, and the others, from which on it does with
- * AVX2. */
-enum { LARGE = 448, WIDE = 200, TALL = 256, NOT_SLIM = 16 };
+/* Dimensions of a product from which on packing may pay, columns, and rows from which on that is looked at. */
+enum { LARGE = 448, WIDE = 200, TALL = 256 };
 /* Columns and inner indices from which on it pays for tall A and C that a large second-level cache does not hold. */
 enum { BROAD = 64 };
 
@@ -22,20 +21,18 @@ static bool flows_past(size_t bytes)
 }
 #endif
 
-/* Measured: in the BLAS library, 500 rows with AVX-512, on Intel's processors 75 GFlop/s instead of 70, and 126 instead of
- * 121 for 250 columns on each of two cores; on AMD's 112 instead of 128. With AVX2 (Zen 3) 45 instead of 42 for 320 rows,
- * columns and inner indices, 43 instead of 40 for 3872 by 128 by 128, and in Linpack of order 4000 on two processes .75 s
- * instead of .86. And the library must use the vectors that the processor has. */
+/* Measured, 500 rows with AVX-512: in the BLAS library on Intel's processors 75 GFlop/s instead of 70, and 126 instead of
+ * 121 for 250 columns on each of two cores; on AMD's 112 instead of 128. With AVX2 both operands are copied, and nothing is
+ * left to the library (Zen 3: tiles of 320 from memory 46.4 GFlop/s, the library's 44.7; 2000 rows, 192 columns 47.5 and
+ * 45.3). And the library must use the vectors that the processor has. */
 static bool packing_pays(bool trans, int m, int n, int k, size_t elem)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
-    if (m <= TALL) /* asking for the processor takes longer than so small a product */
+    if (m <= TALL || dagi_micro_level() < 2) /* asking for the processor takes longer than so small a product */
         return false;
-    bool pays = dagi_micro_level() < 2
-                    ? n >= NOT_SLIM && k >= NOT_SLIM
-                    : __builtin_cpu_is("intel") &&
-                          ((m > LARGE && n > WIDE && k > LARGE) ||
-                           (!trans && n >= BROAD && k >= BROAD && flows_past((size_t)m * (size_t)(n + k) * elem)));
+    bool pays = __builtin_cpu_is("intel") &&
+                ((m > LARGE && n > WIDE && k > LARGE) ||
+                 (!trans && n >= BROAD && k >= BROAD && flows_past((size_t)m * (size_t)(n + k) * elem)));
     return pays && !dagi_blas_is_narrow();
 #else
     return m > LARGE && n > LARGE && k > LARGE;

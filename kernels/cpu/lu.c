@@ -9,6 +9,8 @@
 
 /* Columns of a panel that are factored one by one. */
 enum { LU_LEAF = MICRO_LEAF };
+/* Columns up to which z has leaves of its own with AVX2. */
+enum { LU_PAIRS_NARROW = 50 };
 
 #define DAG_TEMPLATE "cpu/lu.inc.c"
 #include <dag/each_precision.h>

@@ -53,7 +53,8 @@ static int LOCAL(getrf_halves)(int m, int n, elem_t *A, int lda, int64_t *pivot)
 
 /* With the products of micro.h our own recursion is faster than the library's. In c and z it has the library's products,
  * and leaves of micro.h; on an Emerald Rapids that makes, at orders 20, 50, 100, 200 and 500, 1.60, 1.31, 1.21, 1.21 and
- * 1.12 of OpenBLAS's rate in c, and 1.53, 1.13, 1.07, 1.07 and 1.04 in z. Higher panels have no such leaves. */
+ * 1.12 of OpenBLAS's rate in c, and 1.53, 1.13, 1.07, 1.07 and 1.04 in z; with AVX2 (Zen 3) 2.09, 1.28, 1.08, 1.00 in c,
+ * and in z at 20 and 50 1.42 and .98, at 100 and 200 .90, which is left to the library. Higher panels have no such leaves. */
 int FN(getrf)(int m, int n, elem_t *A, int lda, int64_t first, int64_t *pivot)
 {
     if (MODELLED(GETRF, m, n, 0)) {
@@ -66,7 +67,8 @@ int FN(getrf)(int m, int n, elem_t *A, int lda, int64_t first, int64_t *pivot)
     if (rank == 0)
         return 0;
 #if DAG_COMPLEX
-    bool ours = m <= MICRO_MAX && n <= MICRO_MAX && PAIRS_NOW != NULL;
+    bool ours = m <= MICRO_MAX && n <= MICRO_MAX && PAIRS_NOW != NULL &&
+                (DAG_PREC == DAG_C || n <= LU_PAIRS_NARROW || dagi_micro_level() > 1);
 #else
     bool ours = n <= MICRO_MAX && MICRO_NOW != NULL;
 #endif

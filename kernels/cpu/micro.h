@@ -9,8 +9,8 @@
  * Only where A is transposed, panels of it are copied, by transposing squares in registers; where B
  * is narrow, columns of both are multiplied as they are, and the lanes added up at the end.
  * With AVX2 a block has a quarter of the elements, and needs twice the bytes from the first-level cache per
- * operation: there panels of A and columns of B are copied but in the smallest products, which takes
- * products of order 192 on Zen 3 from .59 of OpenBLAS's rate to .95.
+ * operation: there panels of A and columns of B are copied but in the smallest products, by the blocks that read
+ * them first (micro_copied.inc.c), which takes products of order 192 on Zen 3 from .59 of OpenBLAS's rate to 1.04.
  *
  * There is a table per element type (s, d) and instruction set; dagi_micro_d() is the one for this
  * processor, NULL where there is none (other processors, c and z): then the library is called.

@@ -22,7 +22,7 @@
 /* Bytes of copies of B, 0 where it is read as it is. With few registers a block takes so much from the
  * first-level cache that conflicts there and the pages of large leading dimensions are not hidden. Copies of
  * B pay from so many rows of A on, those of A from so many columns of B. */
-#define MICRO_COPY_BYTES (MICRO_COLS == 8 ? 0 : 192 << 10)
+#define MICRO_COPY_BYTES (MICRO_COLS == 8 ? 0 : 256 << 10)
 /* Rows of B ahead in C - A B^T: panels of A pass through the first-level cache, B comes from the second one again for each,
  * and strides above 2 KiB are not foreseen there. 0: B is copied. Operands that the second-level cache has need that from
  * strides of so many bytes on: tiles of 144 make 78 GFlop/s without and 74 with it, of 192 70 and 71, of 264 63 and 69. */
@@ -208,8 +208,10 @@ typedef struct MICRO(job) {
     int m, n, k;
     elem_t alpha;
     MICRO(operand) A, B;
-    const elem_t *copy; /* of the columns of B^T from `from` to `end`, LANES side by side, or NULL */
-    int from, end;
+    elem_t *copy; /* of the columns of B^T from `from` to `end`, LANES side by side, or NULL */
+    int from, end, taken; /* those before `taken` are there */
+    elem_t *a_copy;       /* of the rows of the panel, or where it will be, or NULL */
+    int a_wait;           /* vectors of rows whose first block is yet to leave that copy; 0 when it is there */
     elem_t *C;
     ptrdiff_t ldc;
 } MICRO(job);
@@ -223,48 +225,61 @@ static int MICRO(width)(int left)
     return left < MICRO_COLS ? left : MICRO_COLS;
 }
 
-/* Up to MICRO_ROWS rows of C from row i on; A is where they are read from, by columns. */
-static MICRO_TARGET void MICRO(panel)(const MICRO(job) *job, int i, int rows, const elem_t *A,
-                                      ptrdiff_t lda, MICRO(ahead) next)
+#if MICRO_COPY_BYTES > 0
+#include "cpu/micro_copied.inc.c"
+#endif
+
+/* A block at row i and column j: `rows` of the rows of A, and `cols` columns; to C, or aside. */
+static MICRO_TARGET void MICRO(part)(MICRO(job) *job, int i, int j, int rows, int cols, const elem_t *A, ptrdiff_t lda,
+                                     MICRO(ahead) next, elem_t *C, ptrdiff_t ldc)
 {
     int vecs = (rows + LANES - 1) / LANES;
+    bool whole = cols == MICRO_COLS && rows % LANES == 0 && !job->near;
+    MICRO(operand) B = {job->B.at + j * job->B.row, job->B.row, job->B.col};
+#if MICRO_COPY_BYTES > 0
+    if (MICRO(copies_made)(job, j, vecs, whole, A, lda, &B, C, ldc))
+        return;
+#endif
+    next.far = NULL;
+    next.far_step = 0;
+    if (job->ahead != NULL)
+        next.far = dagi_ahead_take(job->ahead, job->k / DAGI_AHEAD_EVERY, &next.far_step);
+    /* In the first panel B may be far, and the next columns are fetched. */
+    bool is_near = MICRO_AHEAD > 0 && job->B.row == 1 && (i > 0 || job->fetched);
+    next.b = next.b_step == 0 ? A : is_near ? B.at + MICRO_AHEAD * B.col : B.at + MICRO_COLS * B.row;
+    if (whole)
+        MICRO(multiply)(vecs, job->k, job->alpha, A, lda, B.at, B.row, B.col, next, job->fresh, C, ldc);
+    else
+        MICRO(edges)[vecs - 1][cols - 1][job->fresh][rows % LANES == 0](
+            MICRO_FIRST(rows - (vecs - 1) * LANES), 0, job->k, job->alpha, A, lda, B.at, B.row, B.col, C, ldc);
+}
+
+/* Up to MICRO_ROWS rows of C from row i on; A is where they are read from, by columns. */
+static MICRO_TARGET void MICRO(panel)(MICRO(job) *job, int i, int rows, const elem_t *A,
+                                      ptrdiff_t lda, MICRO(ahead) next)
+{
     int first = job->region == DAG_REGION_UPPER && i > job->from ? i - i % MICRO_COLS : job->from;
     int end = job->region == DAG_REGION_LOWER && i + rows < job->end ? i + rows : job->end;
     const elem_t *next_a = next.a;
-    MICRO_MASK last = MICRO_FIRST(rows - (vecs - 1) * LANES);
     for (int j = first, cols; j < end; j += cols) {
+#if MICRO_COPY_BYTES > 0
+        cols = MICRO(run)(job, i, rows, j, &A, &lda);
+        if (cols > 0)
+            continue;
+#endif
         cols = MICRO(width)(job->end - j);
         /* Vectors above the diagonal of a lower triangle are not computed. */
         int skip = job->region == DAG_REGION_LOWER && j > i ? (j - i) / LANES : 0;
         int top = i + skip * LANES;
         bool inside = job->region == DAG_REGION_FULL ||
                       (job->region == DAG_REGION_LOWER ? j + cols - 1 <= top : i + rows - 1 <= j);
-        MICRO(operand) B = {job->B.at + j * job->B.row, job->B.row, job->B.col};
-        if (job->copy != NULL) {
-            int within = (j - job->from) % LANES;
-            B = (MICRO(operand)){job->copy + (j - job->from - within) * job->k + within, 1, LANES};
-        }
-        const elem_t *a = A + skip * LANES;
         elem_t *c = job->C + top + j * job->ldc;
         MICRO(vector) aside[MICRO_COLS * 3];
-        elem_t *to = inside ? c : (elem_t *)aside;
-        ptrdiff_t ldc = inside ? job->ldc : MICRO_ROWS;
         if (!inside)
             memset(aside, 0, sizeof(aside));
         next.a = next_a == NULL ? NULL : next_a + j / MICRO_COLS % 3 * LANES;
-        next.far = NULL;
-        next.far_step = 0;
-        if (job->ahead != NULL)
-            next.far = dagi_ahead_take(job->ahead, job->k / DAGI_AHEAD_EVERY, &next.far_step);
-        /* In the first panel B may be far, and the next columns are fetched. */
-        bool is_near = MICRO_AHEAD > 0 && job->B.row == 1 && (i > 0 || job->fetched);
-        next.b = next.b_step == 0 ? a : is_near ? B.at + MICRO_AHEAD * B.col : B.at + MICRO_COLS * B.row;
-        if (cols == MICRO_COLS && rows % LANES == 0 && !job->near)
-            MICRO(multiply)(vecs - skip, job->k, job->alpha, a, lda, B.at, B.row, B.col, next, job->fresh, to,
-                            ldc);
-        else
-            MICRO(edges)[vecs - skip - 1][cols - 1][job->fresh][rows % LANES == 0](
-                last, 0, job->k, job->alpha, a, lda, B.at, B.row, B.col, to, ldc);
+        MICRO(part)(job, i, j, rows - skip * LANES, cols, A + skip * LANES, lda, next, inside ? c : (elem_t *)aside,
+                    inside ? job->ldc : MICRO_ROWS);
         if (!inside)
             MICRO(add_part)(job->region, rows - skip * LANES, cols, top - j, (elem_t *)aside, c,
                             job->ldc);
@@ -289,7 +304,7 @@ static bool MICRO(meets)(const MICRO(job) *job, int i, int rows)
 }
 
 /* Rows of A that are not contiguous are packed, panel by panel, and so are others where that pays. */
-APART void MICRO(slice)(const MICRO(job) *job)
+APART void MICRO(slice)(MICRO(job) *job)
 {
     MICRO(vector) packed[MICRO_DEPTH * 3];
     for (int i = 0, rows; i < job->m; i += rows) {
@@ -304,40 +319,22 @@ APART void MICRO(slice)(const MICRO(job) *job)
             next.a = a + rows;
             next.a_step = step;
         }
-        if (job->A.row != 1 || job->copies) {
+        bool lies = job->A.row == 1, taken = lies && job->copies && rows % LANES == 0; /* by the first block */
+        job->a_copy = job->copies ? (elem_t *)packed : NULL;
+        job->a_wait = taken ? rows / LANES : 0;
+        if (job->copies)
+            next.a = NULL;
+        if (!taken && (!lies || job->copies)) {
             int padded = (rows + LANES - 1) / LANES * LANES;
             MICRO(pack)(rows, padded, job->k, a, job->A.row, job->A.col, (elem_t *)packed);
             a = (const elem_t *)packed;
             step = padded;
-            if (job->copies)
-                next.a = NULL;
         }
         if (job->fetched && !(rows_of_B && job->B.col * (ptrdiff_t)sizeof(elem_t) >= MICRO_STRIDE))
             next.a = NULL;
         MICRO(panel)(job, i, rows, a, step, next);
     }
 }
-
-#if MICRO_COPY_BYTES > 0
-/* Columns of B^T are copied, so many at a time that they stay in the second-level cache with what passes. */
-APART void MICRO(chunks)(MICRO(job) *job)
-{
-    MICRO(vector) copy[MICRO_COPY_BYTES / sizeof(MICRO(vector))];
-    int most = (int)(MICRO_COPY_BYTES / sizeof(elem_t)) / job->k / LANES * LANES;
-    int parts = (job->n + most - 1) / most, n = job->n;
-    int width = ((n + parts - 1) / parts + LANES - 1) / LANES * LANES;
-    job->copy = (const elem_t *)copy;
-    for (job->from = 0; job->from < n; job->from = job->end) {
-        job->end = n - job->from < width ? n : job->from + width;
-        for (int j = job->from; j < job->end; j += LANES) {
-            int rows = job->end - j < LANES ? job->end - j : LANES;
-            MICRO(pack)(rows, LANES, job->k, job->B.at + j * job->B.row, job->B.row, job->B.col,
-                        (elem_t *)copy + (j - job->from) * job->k);
-        }
-        MICRO(slice)(job);
-    }
-}
-#endif
 
 /* Asks what comes next. */
 static void MICRO(look_ahead)(MICRO(job) *job)

@@ -150,8 +150,6 @@ APART void MICRO(solve_panels)(bool unit, int m, int n, MICRO(operand) L, elem_t
 #endif
     for (int i = 0, rows; i < m; i += rows) {
         rows = MICRO(height)(m - i, b_row == 1);
-        if (MICRO_COLS < 8 && LANES == 8 && b_row != 1 && rows > LANES)
-            rows -= rows % LANES; /* whole squares are transposed in registers, which pays for eight lanes */
         int padded = (rows + LANES - 1) / LANES * LANES;
         elem_t *b = B + i * b_row;
         MICRO(ahead) next = {.a = b};
