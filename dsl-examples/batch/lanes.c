@@ -25,15 +25,15 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define LANES_BYTES 32
-#define LANES_SIDE LANES_ALONE
-#define LANES_PRODUCTS 0
+#define LANES_SIDE LANES_ORDER
+#define LANES_PRODUCTS 8
 #define LANES_TARGET __attribute__((target("avx2,fma")))
 #define LANES(name) DAG_PRECISION_CAT(name##_avx2_, DAG_PRECISION)
 #include "batch/lanes_each.h"
 
 #define LANES_BYTES 64
 #define LANES_SIDE LANES_ORDER
-#define LANES_PRODUCTS 1
+#define LANES_PRODUCTS 16
 #define LANES_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,fma")))
 #define LANES(name) DAG_PRECISION_CAT(name##_avx512_, DAG_PRECISION)
 #include "batch/lanes_each.h"

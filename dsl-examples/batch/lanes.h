@@ -14,7 +14,7 @@
 
 enum {
     LANES_ALONE = 16, /* rows and columns up to which lanes pay for one matrix */
-    LANES_ORDER = 32, /* and for as many as they hold, with the longest vectors */
+    LANES_ORDER = 32, /* and for as many as they hold, with vectors of 32 bytes or more */
     LANES_MOST = 16,  /* matrices at most */
     LANES_LONGEST = 64 /* bytes of a vector at most */
 };

@@ -74,7 +74,7 @@ INLINE void LANES(all_lanes)(lane *x, dag_dcomplex value)
 }
 
 #if LANES_PRODUCTS && DAG_COMPLEX
-#define PRODUCTS LANES_ALONE, LANES(gemm)
+#define PRODUCTS LANES_PRODUCTS, LANES(gemm)
 static LANES_TARGET bool LANES(gemm)(dag_trans transa, dag_trans transb, dag_dcomplex alpha, const lanes_of *A,
                                      const lanes_of *B, dag_dcomplex beta, const lanes_of *C, void *room)
 {

@@ -3,7 +3,7 @@
  *
  *     LANES_BYTES   bytes of a vector
  *     LANES_SIDE    rows and columns at most
- *     LANES_PRODUCTS  1: complex products, too, up to LANES_ALONE; real ones wait for memory or are faster alone
+ *     LANES_PRODUCTS  rows and columns of complex products at most, 0: none; real ones wait for memory or are faster alone
  *     LANES_TARGET  attribute of the functions
  *     LANES(name)   name of a function of this instance
  *
