@@ -30,15 +30,12 @@ static dag_status do_lauum(dag_context *ctx, dagi_entry entry, dag_uplo uplo, da
     return dagi_check_agreed(&c) ? run_lauum(ctx, uplo, A) : c.status;
 }
 
-/* LAPACK's is faster than the graph in complex. It rounds in another way. Else of a graph for one tile its two kernels
- * are left. */
+/* On one core halves of the triangle, in complex LAPACK's, are faster than the graph. Both round in another way. */
 static bool direct_potri(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info)
 {
     dagi_array a;
     double n = (double)A->n;
-    bool tile = !dag_precision_is_complex(A->prec);
-    if ((tile ? A->mt > 1 : dag_reproducible(ctx)) ||
-        !dagi_direct(ctx, n * n * n / 3, (dag_matrix *[]){A, NULL}, &a))
+    if (dag_reproducible(ctx) || !dagi_direct(ctx, n * n * n / 3, (dag_matrix *[]){A, NULL}, &a))
         return false;
     int found = dagi_direct_of[A->prec].potri(uplo, &a);
     if (found < 0)
