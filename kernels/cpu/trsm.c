@@ -11,5 +11,8 @@
 #define TRSM_LEAF 16
 #endif
 
+/* The same of a complex one with the library's kernels for AVX2, whose solve is nearly as fast as its product. */
+enum { TRSM_WHOLE = 24 };
+
 #define DAG_TEMPLATE "cpu/trsm.inc.c"
 #include <dag/each_precision.h>

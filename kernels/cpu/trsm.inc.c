@@ -22,7 +22,7 @@ static void LOCAL(solve)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag
                          int n, elem_t alpha, const elem_t *A, int lda, elem_t *B, int ldb)
 {
     int order = side == DAG_LEFT ? m : n;
-    if (order <= TRSM_LEAF) {
+    if (order <= TRSM_LEAF || (DAG_COMPLEX && order <= TRSM_WHOLE && dagi_micro_level() < 2)) {
         CBLAS(trsm)(CblasColMajor, (CBLAS_SIDE)side, (CBLAS_UPLO)uplo, (CBLAS_TRANSPOSE)trans,
                     (CBLAS_DIAG)diag, m, n, SCALAR(alpha), A, lda, B, ldb);
         return;
