@@ -25,7 +25,7 @@ typedef struct MICRO(errand) {
     ptrdiff_t jump;
 } MICRO(errand);
 
-/* `rows` rows of an operand, none where it lies nowhere: in lines of them where they lie side by side, else by fours. */
+/* `rows` rows of an operand, or none: in lines of them where they lie side by side, else by fours. */
 INLINE MICRO(errand) MICRO(errand_for)(MICRO(operand) from, int rows)
 {
     if (from.row == 1)
