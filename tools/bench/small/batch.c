@@ -9,6 +9,7 @@
  */
 #include <cblas.h>
 #include <lapacke.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,7 +186,8 @@ int main(int argc, char **argv)
     int runs = argc == 7 ? atoi(argv[6]) : 0;
     x.n = argc == 7 ? atoi(argv[3]) : 0;
     x.count = argc == 7 ? atoll(argv[4]) : 0;
-    if (x.what < 0 || runs < 1 || x.n < 1 || x.n > 256 || x.count < 1) {
+    bool known = argc == 7 && (strcmp(argv[2], "d") == 0 || strcmp(argv[2], "z") == 0);
+    if (x.what < 0 || !known || runs < 1 || x.n < 1 || x.n > 256 || x.count < 1) {
         fprintf(stderr, "usage: bench_batch ROUTINE d|z N COUNT THREADS RUNS\n");
         return 2;
     }
