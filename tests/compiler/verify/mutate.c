@@ -83,7 +83,7 @@ static uint64_t hash_ref(const concrete_graph *g, const concrete_ref *r)
         h = mix_name(h, r->edge->target_flow->name);
     for (size_t i = 0; i < r->edge->call->n_args; i++)
         h = mix(h, (uint64_t)g->values[r->first_value + i]);
-    return h;
+    return r->edge->dir == AST_IN ? h | 1 : h & ~(uint64_t)1; /* lines_differ() tells them apart */
 }
 
 static int compare_hashes(const void *a, const void *b)
@@ -224,15 +224,16 @@ static bool matters(const campaign *c, const version *v, kind k)
            memcmp(v->lines, c->base.lines, v->n_all * sizeof(*v->lines)) != 0;
 }
 
-/* Have they other lines, however often each? An input that holds twice makes no other graph, only one to be refused. */
+/* Have they other lines, inputs however often each? One that holds twice makes no other graph, only one to be refused. */
 static bool lines_differ(const version *v, const version *w)
 {
     size_t i = 0, j = 0;
     while (i < v->n_lines && j < w->n_lines && v->lines[i] == w->lines[j]) {
-        uint64_t line = v->lines[i];
-        while (i < v->n_lines && v->lines[i] == line)
+        uint64_t line = v->lines[i++];
+        j++;
+        while ((line & 1) != 0 && i < v->n_lines && v->lines[i] == line)
             i++;
-        while (j < w->n_lines && w->lines[j] == line)
+        while ((line & 1) != 0 && j < w->n_lines && w->lines[j] == line)
             j++;
     }
     return i < v->n_lines || j < w->n_lines;
