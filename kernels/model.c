@@ -41,7 +41,8 @@ static double work_of(dag_kernel_op op, double m, double n, double k)
     double least = m < n ? m : n;
     switch (op) {
     case DAG_OP_POTRF:
-    case DAG_OP_TRTRI: return n * n * n / 6;
+    case DAG_OP_TRTRI:
+    case DAG_OP_LAUUM: return n * n * n / 6;
     case DAG_OP_TRSM:
     case DAG_OP_TRMM: return m * n * k / 2;
     case DAG_OP_HERK:

@@ -30,7 +30,7 @@ static dag_status do_lauum(dag_context *ctx, dagi_entry entry, dag_uplo uplo, da
     return dagi_check_agreed(&c) ? run_lauum(ctx, uplo, A) : c.status;
 }
 
-/* On one core halves of the triangle, in complex LAPACK's, are faster than the graph. Both round in another way. */
+/* On one core halves of the whole triangle are faster than the graph. They round in another way. */
 static bool direct_potri(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t *info)
 {
     dagi_array a;
@@ -38,8 +38,6 @@ static bool direct_potri(dag_context *ctx, dag_uplo uplo, dag_matrix *A, int64_t
     if (dag_reproducible(ctx) || !dagi_direct(ctx, n * n * n / 3, (dag_matrix *[]){A, NULL}, &a))
         return false;
     int found = dagi_direct_of[A->prec].potri(uplo, &a);
-    if (found < 0)
-        return false;
     if (info != NULL)
         *info = found;
     return true;

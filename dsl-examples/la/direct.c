@@ -3,7 +3,6 @@
 
 #include <dag/kernels.h>
 
-#include <lapacke.h>
 #include <limits.h>
 #include <stdlib.h>
 

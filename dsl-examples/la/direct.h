@@ -25,7 +25,6 @@ double dagi_direct_solves(int triangles, const dag_matrix *A, const dag_matrix *
 /* The routines of one element type. Pivots are LAPACK's, which count from 1; info, too. */
 typedef struct dagi_direct_table {
     int (*potrf)(dag_uplo uplo, const dagi_array *A);
-    /* In c and z LAPACK's, else as the graph has it for one tile. Negative: no memory, and A is as it was. */
     int (*potri)(dag_uplo uplo, const dagi_array *A);
     int (*getrf)(const dagi_array *A, int64_t *ipiv);
     void (*laswp)(const dagi_array *A, int64_t k, const int64_t *ipiv, bool backward);

@@ -37,23 +37,13 @@ static void GEMM(DAG_TILE_IN(L), DAG_TILE_IN(R), DAG_TILE(X), dag_trans left, da
 #pragma dag task inout(T) waits(T)
 static void INVERT(DAG_TILE(T))
 {
-    elem_t *W = DAG_WORKSPACE((size_t)T_n * (size_t)T_n * sizeof(elem_t));
-    if (W == NULL)
-        DAG_FAIL("no memory for the inverse of a tile");
-    FN(laset)(DAG_REGION_FULL, T_n, T_n, 0, 1, W, T_n);
-    FN(trsm)(DAG_LEFT, DAG_LOWER, DAG_NO_TRANS, DAG_NON_UNIT, T_n, T_n, 1, T, T_ld, W, T_n);
-    FN(lacpy)(DAG_REGION_LOWER, T_n, T_n, W, T_n, T, T_ld);
+    FN(trtri)(DAG_LOWER, DAG_NON_UNIT, T_n, T, T_ld);
 }
 
 #pragma dag task inout(T) waits(T)
 static void SQUARE(DAG_TILE(T))
 {
-    elem_t *W = DAG_WORKSPACE((size_t)T_n * (size_t)T_n * sizeof(elem_t));
-    if (W == NULL)
-        DAG_FAIL("no memory for the product of a tile");
-    FN(laset)(DAG_REGION_FULL, T_n, T_n, 0, 0, W, T_n);
-    FN(lacpy)(DAG_REGION_LOWER, T_n, T_n, T, T_ld, W, T_n);
-    FN(herk)(DAG_LOWER, DAG_CONJ_TRANS, T_n, T_n, 1, W, T_n, 0, T, T_ld);
+    FN(lauum)(DAG_LOWER, T_n, T, T_ld);
 }
 
 #pragma dag task in(T) inout(X) waits(X)

@@ -9,13 +9,7 @@
 #pragma dag task inout(T)
 static void SQUARE(DAG_TILE(T), int lower)
 {
-    dag_uplo uplo = lower == 1 ? DAG_LOWER : DAG_UPPER;
-    elem_t *W = DAG_WORKSPACE((size_t)T_n * (size_t)T_n * sizeof(elem_t));
-    if (W == NULL)
-        DAG_FAIL("no memory for the product of a tile");
-    FN(laset)(DAG_REGION_FULL, T_n, T_n, 0, 0, W, T_n);
-    FN(lacpy)(lower == 1 ? DAG_REGION_LOWER : DAG_REGION_UPPER, T_n, T_n, T, T_ld, W, T_n);
-    FN(herk)(uplo, lower == 1 ? DAG_CONJ_TRANS : DAG_NO_TRANS, T_n, T_n, 1, W, T_n, 0, T, T_ld);
+    FN(lauum)(lower == 1 ? DAG_LOWER : DAG_UPPER, T_n, T, T_ld);
 }
 
 #pragma dag task in(T) inout(X)

@@ -8,16 +8,7 @@
 #pragma dag task inout(T)
 static void INVERT(DAG_TILE(T), int lower, dag_diag diag)
 {
-    dag_uplo uplo = lower == 1 ? DAG_LOWER : DAG_UPPER;
-    dag_region region = lower == 1 ? DAG_REGION_LOWER : DAG_REGION_UPPER;
-    if (diag == DAG_UNIT)
-        region = lower == 1 ? DAG_REGION_LOWER_STRICT : DAG_REGION_UPPER_STRICT;
-    elem_t *W = DAG_WORKSPACE((size_t)T_n * (size_t)T_n * sizeof(elem_t));
-    if (W == NULL)
-        DAG_FAIL("no memory for the inverse of a tile");
-    FN(laset)(DAG_REGION_FULL, T_n, T_n, 0, 1, W, T_n);
-    FN(trsm)(DAG_LEFT, uplo, DAG_NO_TRANS, diag, T_n, T_n, 1, T, T_ld, W, T_n);
-    FN(lacpy)(region, T_n, T_n, W, T_n, T, T_ld);
+    FN(trtri)(lower == 1 ? DAG_LOWER : DAG_UPPER, diag, T_n, T, T_ld);
 }
 
 #pragma dag task in(T) inout(X) priority(2 * (A->mt - n))

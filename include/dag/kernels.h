@@ -79,11 +79,12 @@ const char *dag_kernels_variant(void);
     X(GETRF_NOPIV, getrf_nopiv) X(GETRF_COLUMN, getrf_column) X(GETRF_SEARCH, getrf_search)        \
     X(GETRF_CHOOSE, getrf_choose) X(GETRF_BELOW, getrf_below) X(LASWP, laswp) X(SYMM, symm)        \
     X(SYR2K, syr2k) X(HER2K, her2k) X(GEQRT, geqrt) X(GEMQRT, gemqrt) X(TPQRT, tpqrt)              \
-    X(TPMQRT, tpmqrt) X(GEQRT_STACK, geqrt_stack) X(GEMQRT_STACK, gemqrt_stack)
+    X(TPMQRT, tpmqrt) X(GEQRT_STACK, geqrt_stack) X(GEMQRT_STACK, gemqrt_stack)                    \
+    X(TRTRI, trtri) X(LAUUM, lauum)
 /** Those of devices alone: kernels_device.h. */
 #define DAG_DEVICE_OPS(X)                                                                          \
     X(POTRF_WORKSPACE, potrf_workspace) X(PICK_ROWS, pick_rows) X(PUT_ROWS, put_rows)              \
-    X(TRTRI, trtri) X(GEMM_BATCH, gemm_batch) X(TRSM_BATCH, trsm_batch)
+    X(GEMM_BATCH, gemm_batch) X(TRSM_BATCH, trsm_batch)
 
 /** Operations known to the registry. */
 typedef enum dag_kernel_op {

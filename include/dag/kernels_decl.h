@@ -16,6 +16,18 @@
 int FN(potrf)(dag_uplo uplo, int n, elem_t *A, int lda);
 
 /**
+ * Inverse of an n by n triangle, in place. Only the stored triangle is read or written, with DAG_UNIT without its
+ * diagonal. The diagonal must not have a zero: what is left then is of no use, and nothing is reported.
+ */
+void FN(trtri)(dag_uplo uplo, dag_diag diag, int n, elem_t *A, int lda);
+
+/**
+ * Product of an n by n triangle with itself, in place: L^H L (DAG_LOWER) or U U^H (DAG_UPPER), of which the triangle of the
+ * same name is stored. Nothing else is read or written; imaginary parts of the diagonal of the product are zero.
+ */
+void FN(lauum)(dag_uplo uplo, int n, elem_t *A, int lda);
+
+/**
  * Triangular solve, B (m by n) := alpha inv(op(A)) B (DAG_LEFT; A is m by m) or
  * alpha B inv(op(A)) (DAG_RIGHT; A is n by n). Only the stored triangle of A is read.
  * alpha = 0 sets B to zero without reading A or B.

@@ -90,6 +90,8 @@ FOUR_TESTS(trsm_zero)
 FOUR_TESTS(trsm_extreme)
 FOUR_TESTS(potrf)
 FOUR_TESTS(potrf_info)
+FOUR_TESTS(trtri)
+FOUR_TESTS(lauum)
 FOUR_TESTS(lacpy)
 FOUR_TESTS(laset)
 FOUR_TESTS(geadd)
@@ -102,7 +104,7 @@ START_TEST(test_registry_is_complete)
 {
     for (int op = 0; op < DAG_OP_COUNT; op++) {
         if (op == DAG_OP_POTRF_WORKSPACE || op == DAG_OP_PICK_ROWS || op == DAG_OP_PUT_ROWS ||
-            op == DAG_OP_TRTRI || op == DAG_OP_GEMM_BATCH || op == DAG_OP_TRSM_BATCH)
+            op == DAG_OP_GEMM_BATCH || op == DAG_OP_TRSM_BATCH)
             continue; /* of devices only */
         const char *op_name = dag_kernel_op_name((dag_kernel_op)op);
         ck_assert_ptr_nonnull(op_name);
@@ -255,6 +257,8 @@ static void add_instances(Suite *suite, const char *name, SFun set_up)
     tcase_add_loop_test(tc, test_trsm_extreme, 0, 4);
     tcase_add_loop_test(tc, test_potrf, 0, 4);
     tcase_add_loop_test(tc, test_potrf_info, 0, 4);
+    tcase_add_loop_test(tc, test_trtri, 0, 4);
+    tcase_add_loop_test(tc, test_lauum, 0, 4);
     tcase_set_timeout(tc, 60);
     suite_add_tcase(suite, tc);
 }
@@ -330,6 +334,8 @@ int main(int argc, char **argv)
     tcase_add_loop_test(tc, test_trsm_extreme, 0, 4);
     tcase_add_loop_test(tc, test_potrf, 0, 4);
     tcase_add_loop_test(tc, test_potrf_info, 0, 4);
+    tcase_add_loop_test(tc, test_trtri, 0, 4);
+    tcase_add_loop_test(tc, test_lauum, 0, 4);
     tcase_add_loop_test(tc, test_lacpy, 0, 4);
     tcase_add_loop_test(tc, test_laset, 0, 4);
     tcase_add_loop_test(tc, test_geadd, 0, 4);

@@ -431,6 +431,16 @@ static void LOCAL(trsm_extreme)(void)
     ck_assert(isinf(DAG_REAL(y[0])));
 }
 
+/* Fails unless |product - want| <= terms * DAG_EPS * bound in all elements of order n. */
+static void LOCAL(check_near)(int n, ref_matrix product, ref_matrix want, ref_matrix bound, const char *what)
+{
+    for (size_t k = 0; k < (size_t)n * (size_t)n; k++) {
+        double error = __builtin_cabs(product.v[k] - want.v[k]);
+        if (!(error <= (4 * n + 16) * (double)DAG_EPS * __builtin_creal(bound.v[k])))
+            ck_abort_msg("%s: order %d: element %zu misses by %g", what, n, k, error);
+    }
+}
+
 /* The product of the factors is near A, element by element of the triangle. */
 static void LOCAL(potrf)(void)
 {
@@ -452,12 +462,7 @@ static void LOCAL(potrf)(void)
                 bool lower = uplos[u] == DAG_LOWER;
                 ref_matrix product = ref_mul(1, lower ? f : g, lower ? g : f);
                 ref_matrix bound = ref_mul(1, ref_abs(lower ? f : g), ref_abs(lower ? g : f));
-                for (size_t k = 0; k < (size_t)n * (size_t)n; k++) {
-                    double error = __builtin_cabs(product.v[k] - a0.v[k]);
-                    if (!(error <= (4 * n + 16) * (double)DAG_EPS *
-                                   __builtin_creal(bound.v[k])))
-                        ck_abort_msg("potrf: order %d: element %zu misses by %g", n, k, error);
-                }
+                LOCAL(check_near)(n, product, a0, bound, "potrf");
                 ref_free_all();
             }
 }
@@ -483,4 +488,5 @@ static void LOCAL(potrf_info)(void)
             }
 }
 
+#include "test_kernels_inverse.inc.c"
 #include "test_kernels_aux.inc.c"
