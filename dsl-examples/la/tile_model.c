@@ -23,7 +23,7 @@ const int dagi_tile_sizes[DAGI_TILE_SIZES] = {24, 48, 96, 144, 192, 240, 264, 32
 static const double task_cost = 400, wake_cost = 20e3, fetch_byte = 0.05, send_cost = 10e3;
 static const double arrival_cost = 10e3, arrival_byte = 0.4;
 
-enum { FIRST = 48, LAST = 312, STEP = 24, LEAST_TAIL = 20, MOST_TAIL = 40 };
+enum { FIRST = 48, LAST = 336, STEP = 24, LEAST_TAIL = 20, MOST_TAIL = 40 };
 
 /* ---- times of kernels ----------------------------------------------------------------------- */
 
@@ -274,31 +274,61 @@ double dagi_tile_seconds(const dagi_tile_times *times, const dagi_tile_workers *
     return 1e-9 * (ns > path ? ns : path);
 }
 
+/* How much more of n rows or columns of tiles the rank has that has most of them, than an even part. */
+static double uneven(int64_t n, int64_t nb, int ranks)
+{
+    int64_t before = (n - 1) / nb, rounds = before / ranks; /* tiles before the last one */
+    int64_t most = before % ranks == 0 ? n - before * nb : nb;
+    return (double)((rounds * nb + most) * ranks) / (double)n;
+}
+
+/* What a product of square matrices takes beside others of this function: the speed of its kernel, and the part of the
+ * rank that has most of the result. */
+static double product_time(const dagi_tile_times *times, const dagi_tile_workers *w, int64_t n, int64_t nb)
+{
+    double volume = (double)nb * (double)nb * (double)nb;
+    return kernel_time(times->ns[DAGI_TILE_GEMM], volume) / volume * uneven(n, nb, w->p) * uneven(n, nb, w->q);
+}
+
+static double least_of(const double *values, int count)
+{
+    double least = HUGE_VAL;
+    for (int i = 0; i < count; i++)
+        least = values[i] < least ? values[i] : least;
+    return least;
+}
+
 /*
  * On several workers the smallest of those tiles is taken that are nearly equally good: what the
  * model leaves out, such as workers that are held up, costs more where tiles are few and large. On
- * several ranks that weighs less, for small tiles are more messages. How near that is was found by
- * trial, as were the costs above.
+ * several ranks that weighs less, for small tiles are more messages; there whole matrices count as much as triangles, whose
+ * parts are even with other tiles. How near "nearly" is was found by trial, as were the costs above.
  */
 int64_t dagi_tile_best(const dagi_tile_times *times, const dagi_tile_workers *workers, int64_t n,
                        double *seconds)
 {
     enum { MOST = (LAST - FIRST) / STEP + 2 };
-    const double among = workers->p * workers->q > 1 ? 1.002 : 1.006;
+    const int ranks = workers->p * workers->q;
+    const double among = ranks > 1 ? 1.002 : 1.006;
     const double nearly = workers_of(workers) > 1 ? among : 1;
     int64_t candidate[MOST];
-    double taken[MOST], least = HUGE_VAL;
+    double taken[MOST], product[MOST], badness[MOST];
     int count = 0;
+    *seconds = 0;
+    if (n < 1)
+        return 1;
     for (int64_t nb = FIRST; nb <= LAST && nb < n; nb += STEP)
         candidate[count++] = nb;
     if (count == 0 || n <= dagi_tile_sizes[DAGI_TILE_SIZES - 1])
-        candidate[count++] = n > 1 ? n : 1;
+        candidate[count++] = n;
     for (int i = 0; i < count; i++) {
-        taken[i] = n > 0 ? dagi_tile_seconds(times, workers, n, candidate[i]) : 0;
-        least = taken[i] < least ? taken[i] : least;
+        taken[i] = dagi_tile_seconds(times, workers, n, candidate[i]);
+        product[i] = product_time(times, workers, n, candidate[i]);
     }
+    for (int i = 0; i < count; i++)
+        badness[i] = taken[i] / least_of(taken, count) + (ranks > 1 ? product[i] / least_of(product, count) : 0);
     int best = 0;
-    while (taken[best] > nearly * least)
+    while (badness[best] > nearly * least_of(badness, count))
         best++;
     *seconds = taken[best];
     return candidate[best];

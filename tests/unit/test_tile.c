@@ -91,6 +91,13 @@ START_TEST(small_ones_are_one_tile)
 }
 END_TEST
 
+/* How much of the last tile is there. */
+static double last_tile(int64_t n, int64_t nb)
+{
+    return (double)((n - 1) % nb + 1) / (double)nb;
+}
+
+/* But for one whose last tile is fuller. */
 START_TEST(more_workers_want_no_larger_tiles)
 {
     static const int counts[] = {1, 2, 8, 32, 128};
@@ -102,7 +109,7 @@ START_TEST(more_workers_want_no_larger_tiles)
                 const dagi_tile_times *t = &dagi_tile_builtin[prec];
                 int64_t few = best(t, workers(1, 1, counts[w - 1]), orders[i]);
                 int64_t many = best(t, workers(1, 1, counts[w]), orders[i]);
-                ck_assert_msg(many <= few, "%d workers: %d, %d: %d (n = %d)", counts[w - 1],
+                ck_assert_msg(many <= few || last_tile(orders[i], many) > last_tile(orders[i], few), "%d workers: %d, %d: %d (n = %d)", counts[w - 1],
                               (int)few, counts[w], (int)many, orders[i]);
             }
 }
@@ -137,6 +144,24 @@ START_TEST(slow_large_tiles_are_left_alone)
         ck_assert_int_le(best(&t, workers(1, 1, 1), orders[i]), 120);
         ck_assert_int_le(best(&t, workers(1, 1, 2), orders[i]), 120);
     }
+}
+END_TEST
+
+/* On ranks that hold whole block columns none has far more of them than others. */
+START_TEST(parts_are_even)
+{
+    const dagi_tile_times t = flat(0.1);
+    for (int q = 2; q <= 6; q += 2)
+        for (int64_t n = 1000 * q; n <= 2400 * q; n += 100) {
+            int64_t nb = best(&t, workers(1, q, 1), n), columns[6] = {0}, most = 0;
+            for (int64_t j = 0; j < n; j += nb) {
+                int64_t *mine = &columns[j / nb % q];
+                *mine += n - j < nb ? n - j : nb;
+                most = *mine > most ? *mine : most;
+            }
+            ck_assert_msg((double)(most * q) <= 1.06 * (double)n, "n = %d on %d ranks in tiles of %d: %d columns on one",
+                          (int)n, q, (int)nb, (int)most);
+        }
 }
 END_TEST
 
@@ -394,6 +419,7 @@ int main(void)
     tcase_add_test(model, more_workers_want_no_larger_tiles);
     tcase_add_test(model, a_slow_panel_wants_no_larger_tiles);
     tcase_add_test(model, slow_large_tiles_are_left_alone);
+    tcase_add_test(model, parts_are_even);
     tcase_add_test(model, huge_ones);
     tcase_add_test(model, times_are_measured);
     tcase_add_checked_fixture(file, setup, teardown);

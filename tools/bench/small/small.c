@@ -138,7 +138,8 @@ static void start(run *r, const char *threads)
         exit(1);
     }
     dag_config_free(config);
-    if (dag_la_tile(r->ctx, r->prec, r->n, &tile) != DAG_SUCCESS)
+    bool panels = r->what == GETRF || r->what == GESV || r->what == GEQRF || r->what == GELS;
+    if ((panels ? dag_la_slab : dag_la_tile)(r->ctx, r->prec, r->n, &tile) != DAG_SUCCESS)
         exit(1);
     r->A = matrix(r, r->n, tile.nb, r->a);
     r->B = matrix(r, r->columns, tile.nb, r->b);
