@@ -57,8 +57,8 @@ dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile
 
 /**
  * dag_la_tile() for LU and QR of a matrix of order n on slabs. Block columns are updated by products of tall matrices, which
- * no cache holds: up to 240 columns pay. Several workers get five block columns each, of at least 24 columns, from order 960
- * on of at least 48, for a panel waits for the one before. choice->seconds are those of dag_la_tile().
+ * no cache holds: up to 240 columns pay. Several workers get five block columns each, of at least 48 columns, for a panel
+ * waits for the one before. choice->seconds are those of dag_la_tile().
  */
 dag_status dag_la_slab(dag_context *ctx, dag_precision prec, int64_t n, dag_tile_choice *choice);
 

@@ -501,9 +501,8 @@ static void test_slabs(void)
     for (int64_t n = 0; n <= 8192; n = n * 2 + 1) {
         CHECK(dag_la_tile(ctx, DAG_D, n, &tile) == DAG_SUCCESS && dag_la_slab(ctx, DAG_D, n, &slab) == DAG_SUCCESS, "n %" PRId64, n);
         double each = (double)n / ((double)slab.nb * workers);
-        int64_t least = n < 960 ? 24 : 48;
-        bool right = workers == 1 ? slab.nb == tile.nb || (slab.nb > tile.nb && each >= 8)
-                     : tile.nb >= n ? slab.nb == tile.nb : slab.nb == least || (slab.nb > least && each >= 5);
+        int64_t least = workers == 1 || tile.nb < 48 || tile.nb >= n ? tile.nb : 48;
+        bool right = slab.nb == least || (slab.nb > least && each >= (workers == 1 ? 8 : 5));
         CHECK(right && slab.nb <= (tile.nb > 240 ? tile.nb : 240), "n %" PRId64 ": %" PRId64 ", tiles of %" PRId64, n, slab.nb,
               tile.nb);
     }
