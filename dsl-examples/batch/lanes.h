@@ -16,7 +16,8 @@ enum {
     LANES_ALONE = 16, /* rows and columns up to which lanes pay for one matrix */
     LANES_ORDER = 32, /* and for as many as they hold, with vectors of 32 bytes or more */
     LANES_MOST = 16,  /* matrices at most */
-    LANES_LONGEST = 64 /* bytes of a vector at most */
+    LANES_LONGEST = 64, /* bytes of a vector at most */
+    LANES_STRIDE = 2048 /* bytes; columns a multiple of it apart fall on each other in a cache */
 };
 
 /* Matrices of m rows and n columns with one leading dimension each. */
@@ -30,7 +31,9 @@ typedef struct lanes_of {
 typedef struct lanes_table {
     int lanes; /* matrices that one call takes at most */
     int order; /* rows and columns at most */
-    /* room: a vector for every element of the arguments, in c and z two; LANES_LONGEST divides its address */
+    int alone[2]; /* rows and columns of B, from and to, of `trsm` that is faster matrix by matrix */
+    /* room: a vector for every element of the arguments, of A of one row more, in c and z two; LANES_LONGEST divides its
+     * address */
     bool (*potrf)(dag_uplo uplo, const lanes_of *A, int64_t *const *info, void *room);
     bool (*getrf)(const lanes_of *A, int64_t *const *ipiv, int64_t *const *info, void *room);
     bool (*geqrf)(const lanes_of *A, void *const *tau, void *room);

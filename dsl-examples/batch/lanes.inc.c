@@ -32,15 +32,29 @@ static LANES_TARGET bool LANES(potrf)(dag_uplo uplo, const lanes_of *A, int64_t 
     return true;
 }
 
+/* How far apart the columns of LU are: they do not fall on each other in a cache. */
+INLINE int LANES(apart)(int rows)
+{
+    return (size_t)rows * sizeof(lane) % LANES_STRIDE == 0 ? rows + 1 : rows;
+}
+
+INLINE LANES(spots) LANES(columns_apart)(int m, int n, int ld)
+{
+    LANES(spots) s = LANES(all_of)(m, n);
+    s.right = ld;
+    return s;
+}
+
 static LANES_TARGET bool LANES(getrf)(const lanes_of *A, int64_t *const *ipiv, int64_t *const *info,
                                       void *room)
 {
     lane *X = room;
+    int ld = LANES(apart)(A->m);
     mask pivot[LANES_ORDER], zero;
-    LANES(load)(A, LANES(all_of)(A->m, A->n), X);
-    if (!LANES(lu)(A->m, A->n, X, pivot, &zero))
+    LANES(load)(A, LANES(columns_apart)(A->m, A->n, ld), X);
+    if (!LANES(lu)(A->m, A->n, ld, X, pivot, &zero))
         return false;
-    LANES(store)(A, LANES(all_of)(A->m, A->n), X, NULL);
+    LANES(store)(A, LANES(columns_apart)(A->m, A->n, ld), X, NULL);
     for (int l = 0; l < A->count; l++)
         for (int j = 0; j < A->m && j < A->n; j++)
             ipiv[l][j] = (int64_t)pivot[j][l];
@@ -138,14 +152,14 @@ static LANES_TARGET bool LANES(posv)(dag_uplo uplo, const lanes_of *A, const lan
 static LANES_TARGET bool LANES(gesv)(const lanes_of *A, int64_t *const *ipiv, const lanes_of *B,
                                      int64_t *const *info, void *room)
 {
-    int n = A->n, columns = B->n;
-    lane *a = room, *b = a + n * n;
-    LANES(triangle) lower = {a, 1, n, true, false, true};
-    LANES(triangle) upper = {a + (n - 1) * (n + 1), -1, -n, false, false, true};
+    int n = A->n, columns = B->n, ld = LANES(apart)(n);
+    lane *a = room, *b = a + ld * n;
+    LANES(triangle) lower = {a, 1, ld, true, false, true};
+    LANES(triangle) upper = {a + (n - 1) * (ld + 1), -1, -ld, false, false, true};
     mask pivot[LANES_ORDER], zero;
-    LANES(load)(A, LANES(all_of)(n, n), a);
+    LANES(load)(A, LANES(columns_apart)(n, n, ld), a);
     LANES(load)(B, LANES(all_of)(n, columns), b);
-    if (!LANES(lu)(n, n, a, pivot, &zero))
+    if (!LANES(lu)(n, n, ld, a, pivot, &zero))
         return false;
     LANES(exchange)(n, columns, 0, n, pivot, b);
     if (!LANES(solve)(&lower, n, columns, false, b, n) || !LANES(solve)(&upper, n, columns, true, b, n))
@@ -154,13 +168,14 @@ static LANES_TARGET bool LANES(gesv)(const lanes_of *A, int64_t *const *ipiv, co
     for (int l = 0; l < A->count; l++)
         for (int j = 0; j < n; j++)
             ipiv[l][j] = (int64_t)pivot[j][l];
-    LANES(store)(A, LANES(all_of)(n, n), a, NULL);
+    LANES(store)(A, LANES(columns_apart)(n, n, ld), a, NULL);
     LANES(store)(B, LANES(all_of)(n, columns), b, info);
     return true;
 }
 
 static const lanes_table LANES(table) = {
-    COUNT, LANES_SIDE, LANES(potrf), LANES(getrf), LANES(geqrf), LANES(trsm), LANES(posv), LANES(gesv), PRODUCTS,
+    COUNT, LANES_SIDE, LANES_SOLVES, LANES(potrf), LANES(getrf), LANES(geqrf), LANES(trsm), LANES(posv), LANES(gesv),
+    PRODUCTS,
 };
 
 #undef vec

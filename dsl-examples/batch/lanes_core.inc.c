@@ -3,6 +3,7 @@
  *
  *     LANES_BYTES   bytes of a vector
  *     LANES_SIDE    rows and columns at most
+ *     LANES_SOLVES  rows and columns of B, from and to, of solves that are faster matrix by matrix
  *     LANES_PRODUCTS  rows and columns of complex products at most, 0: none; real ones wait for memory or are faster alone
  *     LANES_TARGET  attribute of the functions
  *     LANES(name)   name of a function of this instance

@@ -6,4 +6,5 @@
 #undef LANES_TARGET
 #undef LANES_BYTES
 #undef LANES_SIDE
+#undef LANES_SOLVES
 #undef LANES_PRODUCTS

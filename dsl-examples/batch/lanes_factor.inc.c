@@ -225,14 +225,14 @@ INLINE void LANES(move)(const LANES(moves) *s, lane *x)
     x[s->j] = fresh;
 }
 
-/* Rows of X, of `n` columns m apart, are exchanged as steps [from, to) of the lanes of pivot say. */
-INLINE void LANES(exchange)(int m, int n, int from, int to, const mask *pivot, lane *X)
+/* Rows of X, of `n` columns ld apart, are exchanged as steps [from, to) of the lanes of pivot say. */
+INLINE void LANES(exchange)(int ld, int n, int from, int to, const mask *pivot, lane *X)
 {
     for (int j = from; j < to; j++) {
         LANES(moves) step;
         LANES(moves_of)(j, pivot, &step);
         for (int c = 0; c < n; c++)
-            LANES(move)(&step, X + c * m);
+            LANES(move)(&step, X + c * ld);
     }
 }
 
@@ -253,30 +253,30 @@ INLINE void LANES(choose_pivot)(int m, int j, const lane *x, mask *pivot, mask *
 }
 
 /* Columns [j, to) from row j on, which the columns before have been taken from, and the rows of all n. */
-INLINE bool LANES(lu_panel)(int m, int n, int j, int to, lane *X, mask *pivot, mask *info)
+INLINE bool LANES(lu_panel)(int m, int n, int j, int to, int ld, lane *X, mask *pivot, mask *info)
 {
     for (; j < to; j++) {
-        lane *x = X + j * m, inverse;
+        lane *x = X + j * ld, inverse;
         LANES(choose_pivot)(m, j, x, &pivot[j], info);
-        LANES(exchange)(m, n, j, j + 1, pivot, X);
+        LANES(exchange)(ld, n, j, j + 1, pivot, X);
         if (!LANES(invert)(&x[j], true, &inverse))
             return false;
         for (int i = j + 1; i < m; i++)
             LANES(mul)(&x[i], &inverse);
         for (int k = j + 1; k < to; k++)
             for (int i = j + 1; i < m; i++)
-                LANES(sub)(&X[i + k * m], &x[i], &X[j + k * m]);
+                LANES(sub)(&X[i + k * ld], &x[i], &X[j + k * ld]);
     }
     return true;
 }
 
 /* Rows i and after of the columns from j on: what the first `depth` columns take from them, and, where these
  * are rows of U, what those above them in the block do. */
-INLINE void LANES(lu_rows)(int rows, int side, int m, int i, int j, int depth, bool upper, lane *X)
+INLINE void LANES(lu_rows)(int rows, int side, int ld, int i, int j, int depth, bool upper, lane *X)
 {
-    LANES(operand) l = {X + i, 1, m}, u = {X + j * m, 1, m};
+    LANES(operand) l = {X + i, 1, ld}, u = {X + j * ld, 1, ld};
     lane c[ROWS * COLUMNS];
-    LANES(pick)(rows, side, X + i + j * m, 1, m, c);
+    LANES(pick)(rows, side, X + i + j * ld, 1, ld, c);
     LANES(update)(rows, side, depth, l, u, LANES(PLAIN), c);
 #pragma GCC unroll 4
     for (int r = 0; r < rows; r++)
@@ -284,35 +284,35 @@ INLINE void LANES(lu_rows)(int rows, int side, int m, int i, int j, int depth, b
         for (int k = upper ? r + 1 : rows; k < rows; k++)
 #pragma GCC unroll 4
             for (int s = 0; s < side; s++)
-                LANES(sub)(&c[k + s * rows], &X[i + k + (i + r) * m], &c[r + s * rows]);
-    LANES(put)(rows, side, c, 1, m, X + i + j * m);
+                LANES(sub)(&c[k + s * rows], &X[i + k + (i + r) * ld], &c[r + s * rows]);
+    LANES(put)(rows, side, c, 1, ld, X + i + j * ld);
 }
 
-INLINE void LANES(lu_columns)(int side, int m, int j, int rank, lane *X)
+INLINE void LANES(lu_columns)(int side, int m, int j, int rank, int ld, lane *X)
 {
     int i = 0, top = j < rank ? j : rank;
     for (; i + ROWS <= top; i += ROWS)
-        LANES(lu_rows)(ROWS, side, m, i, j, i, true, X);
+        LANES(lu_rows)(ROWS, side, ld, i, j, i, true, X);
     for (; i < top; i++)
-        LANES(lu_rows)(1, side, m, i, j, i, true, X);
+        LANES(lu_rows)(1, side, ld, i, j, i, true, X);
     for (; i + ROWS <= m; i += ROWS)
-        LANES(lu_rows)(ROWS, side, m, i, j, top, false, X);
+        LANES(lu_rows)(ROWS, side, ld, i, j, top, false, X);
     for (; i < m; i++)
-        LANES(lu_rows)(1, side, m, i, j, top, false, X);
+        LANES(lu_rows)(1, side, ld, i, j, top, false, X);
 }
 
-/* Pivots, counted from 1, per step and lane; false where a reciprocal would overflow. */
-APART bool LANES(lu)(int m, int n, lane *X, mask *pivot, mask *info)
+/* X has columns ld apart. Pivots, counted from 1, per step and lane; false where a reciprocal would overflow. */
+APART bool LANES(lu)(int m, int n, int ld, lane *X, mask *pivot, mask *info)
 {
     int rank = m < n ? m : n;
     *info = ALL_INTS(0);
     for (int j = 0, side; j < n; j += side) {
         side = j + COLUMNS <= (j < rank ? rank : n) ? COLUMNS : 1;
         if (side > 1)
-            LANES(lu_columns)(COLUMNS, m, j, rank, X);
+            LANES(lu_columns)(COLUMNS, m, j, rank, ld, X);
         else
-            LANES(lu_columns)(1, m, j, rank, X);
-        if (j < rank && !LANES(lu_panel)(m, n, j, j + side, X, pivot, info))
+            LANES(lu_columns)(1, m, j, rank, ld, X);
+        if (j < rank && !LANES(lu_panel)(m, n, j, j + side, ld, X, pivot, info))
             return false;
     }
     return true;

@@ -96,7 +96,7 @@ static size_t room_of(const batch_call *call, int64_t i)
         a = batch_matrix(call->A[x], i);
         if (!fits(&a, order))
             return alone;
-        elements += (size_t)a.m * (size_t)a.n;
+        elements += (size_t)(x == 0 ? a.m + 1 : a.m) * (size_t)a.n;
     }
     size_t lanes = elements * (dag_precision_is_complex(call->prec) ? 2 : 1) * LANES_LONGEST;
     return alone > lanes ? alone : lanes;
@@ -232,6 +232,12 @@ static bool fill(const batch_call *call, const lanes_table *t, int64_t place)
     return to - from >= t->lanes;
 }
 
+static bool faster_alone(const dagi_array *b, const lanes_table *t)
+{
+    int least = b->m < b->n ? b->m : b->n, most = b->m > b->n ? b->m : b->n;
+    return least >= t->alone[0] && most <= t->alone[1];
+}
+
 /* As many matrices from `place` on as share their sizes with the first, up to `end` and what lanes hold;
  * 0 where they are no matter for lanes. */
 static int gather(const batch_call *call, const lanes_table *t, int64_t place, int64_t end, lanes_of *l)
@@ -241,6 +247,8 @@ static int gather(const batch_call *call, const lanes_table *t, int64_t place, i
     for (int x = 0; x < BATCH_MATRICES && call->A[x] != NULL; x++) {
         dagi_array a = batch_matrix(call->A[x], matrix_at(call, place));
         if (!fits(&a, side))
+            return 0;
+        if (call->what == BATCH_TRSM && x == 1 && faster_alone(&a, t))
             return 0;
         small = small && fits(&a, LANES_ALONE);
         l[x] = (lanes_of){.m = a.m, .n = a.n};
