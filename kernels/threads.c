@@ -6,6 +6,7 @@
 #include <dag/kernels.h>
 
 #include "cpu/cpu.h"
+#include "kernels_hash.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -103,10 +104,10 @@ static void check_openblas_core(void)
 
 static void describe_variant(void)
 {
-    static const char *const sets[] = {"no vectors", "AVX2, copied by products", "AVX-512, next tiles fetched"};
+    static const char *const sets[] = {"no vectors", "AVX2", "AVX-512"};
     dag_kernel_fn config = find_function("openblas_get_config");
     dag_kernel_fn core = find_function("openblas_get_corename");
-    snprintf(variant_text, sizeof variant_text, "%s, %s %s", sets[dagi_micro_level()],
+    snprintf(variant_text, sizeof variant_text, "%s, kernels %s, %s %s", sets[dagi_micro_level()], KERNELS_HASH,
              config != NULL ? ((const char *(*)(void))config)() : init_text,
              core != NULL ? ((const char *(*)(void))core)() : "");
 }

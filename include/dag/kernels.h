@@ -64,8 +64,8 @@ const char *dag_kernels_advice(void);
 const char *dag_kernels_better_core(void);
 
 /**
- * Name what the speed of the kernels depends on besides the processor: their instruction set, the
- * BLAS library, its version and the set of kernels that it chose, as far as it tells.
+ * Name what the speed of the kernels depends on besides the processor: their instruction set, a number that changes with
+ * their sources, the BLAS library, its version and the set of kernels that it chose, as far as it tells.
  * @return a static text.
  */
 const char *dag_kernels_variant(void);

@@ -100,6 +100,15 @@ FOUR_TESTS(lange)
 FOUR_TESTS(lange_special)
 FOUR_TESTS(absgemm)
 
+/* Times that are kept by it must not be those of other sources. */
+START_TEST(test_variant_names_sources)
+{
+    const char *text = strstr(dag_kernels_variant(), ", kernels ");
+    ck_assert_ptr_nonnull(text);
+    ck_assert_int_eq(strspn(text + strlen(", kernels "), "0123456789abcdef"), 8);
+}
+END_TEST
+
 START_TEST(test_registry_is_complete)
 {
     for (int op = 0; op < DAG_OP_COUNT; op++) {
@@ -348,6 +357,7 @@ int main(int argc, char **argv)
     add_instances(suite, "no instance", with_library);
     tc = tcase_create("library");
     tcase_add_test(tc, test_precisions);
+    tcase_add_test(tc, test_variant_names_sources);
     tcase_add_test(tc, test_registry_is_complete);
     tcase_add_test(tc, test_registry_register);
     tcase_add_test(tc, test_one_blas_thread);
