@@ -23,7 +23,7 @@ const int dagi_tile_sizes[DAGI_TILE_SIZES] = {24, 48, 96, 144, 192, 240, 264, 32
 static const double task_cost = 400, wake_cost = 20e3, fetch_byte = 0.05, send_cost = 10e3;
 static const double arrival_cost = 10e3, arrival_byte = 0.4;
 
-enum { FIRST = 48, LAST = 336, STEP = 24, LEAST_TAIL = 20, MOST_TAIL = 40 };
+enum { FIRST = 48, LAST = 312, STEP = 24, LEAST_TAIL = 20, MOST_TAIL = 40 };
 
 /* ---- times of kernels ----------------------------------------------------------------------- */
 
