@@ -68,7 +68,7 @@ dag_status driver_tile(dag_context *ctx, const options *o, int64_t m, int64_t n,
     int has;
     dag_status status = driver_collective(ctx, two_sizes_tile(ctx, o, m, n, &choice.nb, &has));
     if (status == DAG_SUCCESS && !has && o->nb == 0)
-        status = driver_collective(ctx, (o->layout == DAG_LAYOUT_SLAB ? dag_la_slab : dag_la_tile)(ctx, o->prec, m, &choice));
+        status = driver_collective(ctx, (o->layout == DAG_LAYOUT_SLAB && !o->by_tiles ? dag_la_slab : dag_la_tile)(ctx, o->prec, m, &choice));
     *nb = choice.nb;
     return status;
 }
@@ -464,6 +464,7 @@ int driver_main(const driver *d, int argc, char **argv)
         return end;
     if (!(o.given & OPT_BIT(OPT_LAYOUT)) && memory_wants_slabs(d->name))
         o.layout = DAG_LAYOUT_SLAB;
+    o.by_tiles = strcmp(d->name, "getri") == 0; /* two thirds of its work go by tiles */
     if (!memory_begins(program))
         return DRIVER_FAILED;
     if (o.predict > 0 && (end = choose_best(d, &o, program)) >= 0)

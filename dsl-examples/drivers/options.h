@@ -62,7 +62,7 @@ typedef enum driver_pivoting {
 typedef struct options {
     uint64_t given; /* OPT_BIT of the options on the command line */
     int64_t m, n, k, nrhs, runs, seed;
-    int64_t nb;  /* 0 = dag_la_tile() */
+    int64_t nb;  /* 0 = dag_la_tile(), on slabs dag_la_slab() */
     int p, q;    /* 0 = as square as possible */
     int threads; /* 0 = the runtime's default */
     int gpus;    /* -1 = all that are there */
@@ -70,6 +70,7 @@ typedef struct options {
     driver_pivoting pivoting;
     dag_precision prec;
     dag_layout layout;
+    bool by_tiles; /* nb = 0 is dag_la_tile() on slabs, too */
     dag_uplo uplo;
     dag_side side;
     dag_trans transa, transb;

@@ -149,13 +149,13 @@ dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile
 
 /* LU of order 4000 on two threads makes 133 GFlop/s in columns of 240 or 264 on Emerald Rapids, and 127 in those of 144 that
  * suit tiles there; on Zen 3 85 in columns of 216 or 240 and 83 in those of 288 that suit tiles, QR 81 and 77. Narrower ones
- * where a worker would have less than five: on two threads of Zen 3 that is within 9 % of the best width for either from
- * order 500 on, where tiles lose up to a quarter. One worker has nothing to share. */
+ * where a worker would have less than five: on two threads of Zen 3 that is within 11 % of the best width for either from
+ * order 500 on, where tiles lose up to a third. One worker has nothing to share. */
 static int64_t slab_of(int64_t n, double workers, int64_t tile)
 {
     enum { WIDE = 240, STEP = 24, EACH = 5, ALONE = 8, NARROW = 48 };
     int64_t wide = n / (int64_t)((workers > 1 ? EACH * workers : ALONE)) / STEP * STEP;
-    int64_t least = workers <= 1 || tile < NARROW || tile >= n ? tile : NARROW;
+    int64_t least = workers <= 1 || tile >= n ? tile : NARROW;
     return wide >= WIDE ? WIDE : wide > least ? wide : least;
 }
 

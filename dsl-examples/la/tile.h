@@ -44,7 +44,8 @@ typedef struct dagi_tile_workers {
 double dagi_tile_seconds(const dagi_tile_times *times, const dagi_tile_workers *workers, int64_t n,
                          int64_t nb);
 
-/* The tile with which it is fastest, 1 for n < 1; *seconds is how long that takes. */
+/* The tile with which it is fastest, on several ranks it and a product (1 for n < 1); *seconds is how long the factorisation
+ * takes. */
 int64_t dagi_tile_best(const dagi_tile_times *times, const dagi_tile_workers *workers, int64_t n,
                        double *seconds);
 

@@ -47,18 +47,18 @@ typedef struct dag_tile_choice {
 } dag_tile_choice;
 
 /**
- * The tile size that suits a factorisation of order n on the workers of all ranks: the one with
- * which a model of the Cholesky factorisation is fastest. Its kernel times were measured on the
- * machine of rank 0; the first call there for an element type takes some 0.2 s and keeps them in a
- * file, so that later runs get the same (setting `tile_times`); a fixed one with the setting
- * `reproducible`. Collective.
+ * The tile size that suits a matrix of order n on the workers of all ranks: the one with which a model of the Cholesky
+ * factorisation is fastest; on several ranks a product counts as much, of which no rank should have far more than others
+ * (`seconds` are the factorisation's). Its kernel times were measured on the machine of rank 0; the first call there for an
+ * element type takes some 0.2 s and keeps them in a file, so that later runs get the same (setting `tile_times`); a fixed
+ * one with the setting `reproducible`. Collective.
  */
 dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile_choice *choice);
 
 /**
  * dag_la_tile() for LU and QR of a matrix of order n on slabs. Block columns are updated by products of tall matrices, which
- * no cache holds: up to 240 columns pay. Several workers get five block columns each, of at least 48 columns, for a panel
- * waits for the one before. choice->seconds are those of dag_la_tile().
+ * no cache holds: up to 240 columns pay. One worker gets eight of those, or columns as wide as tiles; several get five block
+ * columns each, of at least 48 columns, for a panel waits for the one before. choice->seconds are those of dag_la_tile().
  */
 dag_status dag_la_slab(dag_context *ctx, dag_precision prec, int64_t n, dag_tile_choice *choice);
 

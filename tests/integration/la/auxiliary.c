@@ -501,8 +501,10 @@ static void test_slabs(void)
     for (int64_t n = 0; n <= 8192; n = n * 2 + 1) {
         CHECK(dag_la_tile(ctx, DAG_D, n, &tile) == DAG_SUCCESS && dag_la_slab(ctx, DAG_D, n, &slab) == DAG_SUCCESS, "n %" PRId64, n);
         double each = (double)n / ((double)slab.nb * workers);
-        int64_t least = workers == 1 || tile.nb < 48 || tile.nb >= n ? tile.nb : 48;
-        bool right = slab.nb == least || (slab.nb > least && each >= (workers == 1 ? 8 : 5));
+        int64_t least = workers == 1 || tile.nb >= n ? tile.nb : 48;
+        double wanted = workers == 1 ? 8 : 5;
+        bool right = slab.nb == least || (slab.nb > least && each >= wanted);
+        right = right && (slab.nb >= 240 || (double)n < wanted * workers * (double)(slab.nb + 24)); /* as wide as that allows */
         CHECK(right && slab.nb <= (tile.nb > 240 ? tile.nb : 240), "n %" PRId64 ": %" PRId64 ", tiles of %" PRId64, n, slab.nb,
               tile.nb);
     }
