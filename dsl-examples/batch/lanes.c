@@ -30,7 +30,7 @@
 #define LANES_BYTES 32
 #define LANES_SIDE LANES_ORDER
 #define LANES_SOLVES {DAG_COMPLEX ? 1 : 9, DAG_COMPLEX ? 0 : 24}
-#define LANES_PRODUCTS 8
+#define LANES_PRODUCTS 6
 #define LANES_TARGET __attribute__((target("avx2,fma")))
 #define LANES(name) DAG_PRECISION_CAT(name##_avx2_, DAG_PRECISION)
 #include "batch/lanes_each.h"

@@ -84,6 +84,24 @@ static void LOCAL(by_columns)(dag_trans transa, int m, int n, int k, elem_t alph
                         SCALAR(one), y, 1);
     }
 }
+
+/* False, and nothing done: the product is not small, or this processor has no kernel for it. */
+static bool LOCAL(small_product)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t alpha, const elem_t *A,
+                                 int lda, const elem_t *B, int ldb, elem_t beta, elem_t *C, int ldc)
+{
+    if (PAIRS_NOW == NULL || k == 0 || alpha == 0)
+        return false;
+    bool turned = transb != DAG_NO_TRANS;
+    PAIRS_PRODUCT product = {
+        .m = m, .n = n, .k = k,
+        .trans = transa != DAG_NO_TRANS, .conj = transa == DAG_CONJ_TRANS, .conj_b = transb == DAG_CONJ_TRANS,
+        .fresh = beta == 0, .alpha = {DAG_REAL(alpha), DAG_IMAG(alpha)},
+        .A = (const real_t *)A, .lda = lda,
+        .B = (const real_t *)B, .b_row = turned ? ldb : 1, .b_col = turned ? 1 : ldb,
+        .C = (real_t *)C, .ldc = ldc,
+    };
+    return PAIRS_NOW->gemm_pairs(&product);
+}
 #endif
 
 void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t alpha,
@@ -115,6 +133,9 @@ void FN(gemm)(dag_trans transa, dag_trans transb, int m, int n, int k, elem_t al
         LOCAL(by_columns)(transa, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
         return;
     }
+    if ((beta == 0 || beta == 1) &&
+        LOCAL(small_product)(transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc))
+        return;
 #endif
     CBLAS(gemm)(CblasColMajor, (CBLAS_TRANSPOSE)transa, (CBLAS_TRANSPOSE)transb, m, n, k,
                 SCALAR(alpha), A, lda, B, ldb, SCALAR(beta), C, ldc);

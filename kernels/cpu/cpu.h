@@ -43,6 +43,9 @@ static_assert((int)DAG_UNIT == (int)CblasUnit && (int)DAG_NON_UNIT == (int)Cblas
 #define PAIRS_NOW_c dagi_micro_s()
 #define PAIRS_NOW_z dagi_micro_d()
 #define PAIRS_NOW DAG_PRECISION_CAT(PAIRS_NOW_, DAG_PRECISION)
+#define PAIRS_PRODUCT_c dagi_pairs_s
+#define PAIRS_PRODUCT_z dagi_pairs_d
+#define PAIRS_PRODUCT DAG_PRECISION_CAT(PAIRS_PRODUCT_, DAG_PRECISION)
 
 /* Maps the pages of this library's code, and some of the stack. */
 void dagi_map_pages(void);

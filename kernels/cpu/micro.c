@@ -16,6 +16,7 @@
 #define MICRO_SQRT_d __builtin_sqrt
 #define MICRO_SQRT DAG_PRECISION_CAT(MICRO_SQRT_, DAG_PRECISION)
 #define MICRO_TYPE DAG_PRECISION_CAT(DAG_PRECISION_CAT(dagi_micro_, DAG_PRECISION), _table)
+#define MICRO_PRODUCT DAG_PRECISION_CAT(dagi_pairs_, DAG_PRECISION)
 
 /* Two vectors exchange the lanes that have bit `s` of their number set in the first and clear in the
  * second: what the first becomes, and the second. Indices of the second follow the first's. */

@@ -24,6 +24,7 @@
 #define DAG_KERNELS_MICRO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { MICRO_MAX = 512 };
@@ -39,6 +40,18 @@ enum { MICRO_POTRF_PAIRS = 32 };
 enum { MICRO_LU_COLS = 32, MICRO_LU_ROOM = 64 * (MICRO_LU_COLS + 4) };
 
 #define MICRO_TABLE(p, elem)                                                                       \
+    /* C := C + alpha op(A) op(B), or without C (fresh), of complex elements, pairs of `elem`; C is \
+     * m by n, k the inner dimension. op(A) is A, A^T (trans), or A^H (conj, too); element (i, j) of \
+     * op(B) is B[2 * (i * b_row + j * b_col)], or its conjugate (conj_b). */                      \
+    typedef struct dagi_pairs_##p {                                                                \
+        int m, n, k;                                                                               \
+        bool trans, conj, conj_b, fresh;                                                           \
+        elem alpha[2];                                                                             \
+        const elem *A, *B;                                                                         \
+        ptrdiff_t lda, b_row, b_col;                                                               \
+        elem *C;                                                                                   \
+        ptrdiff_t ldc;                                                                             \
+    } dagi_pairs_##p;                                                                              \
     typedef struct dagi_micro_##p##_table {                                                        \
         /* C := C + alpha op(A) op(B), or without C (fresh); C is m by n, k the inner dimension. */ \
         void (*gemm)(bool transa, bool transb, int m, int n, int k, elem alpha, const elem *A,     \
@@ -57,6 +70,8 @@ enum { MICRO_LU_COLS = 32, MICRO_LU_ROOM = 64 * (MICRO_LU_COLS + 4) };
         /* y := y + alpha op(A) x of such elements; y has m of them, x has k, alpha is one. */      \
         void (*gemv_pairs)(bool trans, bool conj, int m, int k, const elem *alpha, const elem *A,  \
                            int lda, const elem *x, elem *y);                                       \
+        /* A product that a second-level cache holds; false, and nothing done: it is larger. */    \
+        bool (*gemm_pairs)(const dagi_pairs_##p *product);                                         \
         /* QR of m by n complex elements, pairs of `elem`, and the upper triangle of T, as geqrt   \
          * has them. False, and nothing changed: there are more columns than MICRO_QR_COLS or more \
          * elements than MICRO_QR_ROOM, or squares of a column are not between the last two. */    \

@@ -16,8 +16,11 @@
 #define MICRO_ROWS (3 * LANES)
 /* Inner dimension of one pass: what packed edges have room for. */
 #define MICRO_DEPTH 256
-/* Bytes that any second-level cache holds; 0 where a mask takes a register that the block needs. */
-#define MICRO_NEAR ((size_t)(MICRO_COLS == 8 ? 256 : 0) << 10)
+/* Bytes of operands that are neither copied nor fetched: any second-level cache holds them. With AVX2 (Zen 3) products of
+ * order 20, 50 and 80 take .8, .86 and .89 of the time with copies, of order 128 1.16. Complex columns, twice as long, meet
+ * conflicts in the first-level cache earlier. */
+#define MICRO_NEAR ((size_t)(MICRO_COLS == 8 ? 256 : 192) << 10)
+#define MICRO_NEAR_PAIRS ((size_t)(MICRO_COLS == 8 ? 256 : 128) << 10)
 
 /* Bytes of copies of B, 0 where it is read as it is. With few registers a block takes so much from the
  * first-level cache that conflicts there and the pages of large leading dimensions are not hidden. Copies of
@@ -349,58 +352,13 @@ static void MICRO(look_ahead)(MICRO(job) *job)
     job->ahead = dagi_ahead_begin(&use, &job->fetched);
 }
 
-static bool MICRO(near)(int m, int n, int k)
-{
-    size_t rows = (size_t)m, cols = (size_t)n, depth = (size_t)k;
-    return (rows * cols + rows * depth + cols * depth) * sizeof(elem_t) <= MICRO_NEAR;
-}
-
-#if MICRO_TALL > 3
-/* Up to MICRO_TALL vectors of rows of a small product, in as few blocks as hold the columns. */
-static MICRO_TARGET void MICRO(small_panel)(const MICRO(job) *job, int i, int rows)
-{
-    static const int most[MICRO_TALL] = {8, 12, 8, 6};
-    int vecs = (rows + LANES - 1) / LANES, blocks = 1, cols = job->n, wider = 0;
-    if (job->n > most[vecs - 1]) { /* or products of order 8 would feel the divisions */
-        blocks = (job->n + most[vecs - 1] - 1) / most[vecs - 1];
-        cols = job->n / blocks;
-        wider = job->n % blocks;
-    }
-    bool whole = rows % LANES == 0;
-    MICRO_MASK last = MICRO_FIRST(rows - (vecs - 1) * LANES);
-    MICRO(edge_block) *narrow = MICRO(edges)[vecs - 1][cols - 1][job->fresh][whole];
-    MICRO(edge_block) *wide = wider > 0 ? MICRO(edges)[vecs - 1][cols][job->fresh][whole] : narrow;
-    ptrdiff_t lda = job->A.col;
-    /* Where columns of A follow each other without a gap, the next one is read, too, and what comes of it dropped. */
-    ptrdiff_t open = lda == job->m && job->m >= LANES ? job->k - 1 : 0;
-    const elem_t *A = job->A.at + i, *B = job->B.at;
-    elem_t *C = job->C + i;
-    for (int j = 0; j < blocks; j++) {
-        int width = j < wider ? cols + 1 : cols;
-        (j < wider ? wide : narrow)(last, open, job->k, job->alpha, A, lda, B, job->B.row, job->B.col, C, job->ldc);
-        B += width * job->B.row;
-        C += width * job->ldc;
-    }
-}
-
-/* Three or four vectors of rows in a panel, but where there are only one, two or five. */
-static MICRO_TARGET void MICRO(small)(const MICRO(job) *job)
-{
-    for (int i = 0, rows; i < job->m; i += rows) {
-        int left = job->m - i, vecs = (left + LANES - 1) / LANES;
-        rows = (vecs == 5 || vecs % 3 == 0 ? 3 : 4) * LANES;
-        if (rows > left)
-            rows = left;
-        MICRO(small_panel)(job, i, rows);
-    }
-}
-#endif
+#include "cpu/micro_small.inc.c"
 
 static MICRO_TARGET void MICRO(update)(MICRO(job) job)
 {
     int k = job.k, slices = (k + MICRO_DEPTH - 1) / MICRO_DEPTH;
-    job.copies = MICRO_COPY_BYTES > 0 && job.n >= MICRO_COPY_COLS;
-    job.near = MICRO(near)(job.m, job.n, k);
+    job.near = MICRO(bytes)(job.m, job.n, k) <= MICRO_NEAR;
+    job.copies = MICRO_COPY_BYTES > 0 && !job.near && job.n >= MICRO_COPY_COLS;
     MICRO(look_ahead)(&job);
     for (int s = 0, first = 0; s < slices; s++) {
         int end = (int)((int64_t)k * (s + 1) / slices);
@@ -408,7 +366,7 @@ static MICRO_TARGET void MICRO(update)(MICRO(job) job)
         job.from = 0;
         job.end = job.n;
 #if MICRO_COPY_BYTES > 0
-        if (job.m >= MICRO_COPY_ROWS)
+        if (!job.near && job.m >= MICRO_COPY_ROWS)
             MICRO(chunks)(&job);
         else
 #endif
@@ -439,13 +397,11 @@ static MICRO_TARGET void MICRO(gemm)(bool transa, bool transb, int m, int n, int
     MICRO(job) job = {.region = DAG_REGION_FULL, .fresh = fresh, .m = m, .n = n, .k = k, .alpha = alpha,
                       .A = {A, transa ? lda : 1, transa ? 1 : lda}, .B = {B, transb ? 1 : ldb, transb ? ldb : 1},
                       .C = C, .ldc = ldc};
-#if MICRO_TALL > 3
     /* Not with more than one slice: columns that are multiplied in other company must round alike. */
-    if (!transa && k > 0 && k <= MICRO_DEPTH && MICRO(near)(m, n, k)) {
+    if (!transa && k > 0 && k <= MICRO_DEPTH && MICRO(bytes)(m, n, k) <= MICRO_NEAR) {
         MICRO(small)(&job);
         return;
     }
-#endif
     MICRO(update)(job);
 }
 
@@ -461,11 +417,12 @@ static MICRO_TARGET void MICRO(syrk)(bool lower, bool trans, int n, int k, elem_
 #include "cpu/micro_solve.inc.c"
 #include "cpu/micro_vector.inc.c"
 #include "cpu/micro_pairs.inc.c"
+#include "cpu/micro_pairs_product.inc.c"
 #include "cpu/micro_pairs_lu.inc.c"
 #include "cpu/micro_lu.inc.c"
 
 static const MICRO_TYPE MICRO(table) = {MICRO(gemm),        MICRO(syrk),       MICRO(trsm),
-                                        MICRO(trsv),        MICRO(trsv_pairs), MICRO(gemv_pairs),
+                                        MICRO(trsv),        MICRO(trsv_pairs), MICRO(gemv_pairs), MICRO(gemm_pairs),
                                         MICRO(geqrt_pairs), MICRO(potrf_pairs), MICRO(getrf_pairs),
                                         MICRO(potrf),       MICRO(getrf),      MICRO(reflect)};
 
@@ -473,6 +430,7 @@ static const MICRO_TYPE MICRO(table) = {MICRO(gemm),        MICRO(syrk),       M
 #undef MICRO_ROWS
 #undef MICRO_DEPTH
 #undef MICRO_NEAR
+#undef MICRO_NEAR_PAIRS
 #undef MICRO_FAR
 #undef MICRO_TALL
 #undef MICRO_WIDE
