@@ -2,6 +2,7 @@
  * lanes_core.inc.c. */
 #include "batch/lanes_core.inc.c"
 #include "batch/lanes_copy.inc.c"
+#include "batch/lanes_block.inc.c"
 #include "batch/lanes_factor.inc.c"
 
 INLINE void LANES(tell)(const lanes_of *A, const mask *info, int64_t *const *to)
@@ -21,12 +22,13 @@ INLINE LANES(spots) LANES(all_of)(int m, int n)
     return LANES(spots_of)(m, n, false, false, false, LANES(ALL));
 }
 
-static LANES_TARGET bool LANES(potrf)(dag_uplo uplo, const lanes_of *A, int64_t *const *info, void *room)
+static LANES_TARGET bool LANES(potrf)(dag_uplo uplo, const lanes_of *A, int64_t *const *info, void *room,
+                                      lanes_errand *next)
 {
     lane *X = room;
     mask failed;
     LANES(load)(A, LANES(triangle_of)(uplo, A->n), X);
-    LANES(cholesky)(A->n, X, &failed);
+    LANES(cholesky)(A->n, X, &failed, next);
     LANES(store)(A, LANES(triangle_of)(uplo, A->n), X, NULL);
     LANES(tell)(A, &failed, info);
     return true;
@@ -46,13 +48,13 @@ INLINE LANES(spots) LANES(columns_apart)(int m, int n, int ld)
 }
 
 static LANES_TARGET bool LANES(getrf)(const lanes_of *A, int64_t *const *ipiv, int64_t *const *info,
-                                      void *room)
+                                      void *room, lanes_errand *next)
 {
     lane *X = room;
     int ld = LANES(apart)(A->m);
     mask pivot[LANES_ORDER], zero;
     LANES(load)(A, LANES(columns_apart)(A->m, A->n, ld), X);
-    if (!LANES(lu)(A->m, A->n, ld, X, pivot, &zero))
+    if (!LANES(lu)(A->m, A->n, ld, X, pivot, &zero, next))
         return false;
     LANES(store)(A, LANES(columns_apart)(A->m, A->n, ld), X, NULL);
     for (int l = 0; l < A->count; l++)
@@ -62,12 +64,12 @@ static LANES_TARGET bool LANES(getrf)(const lanes_of *A, int64_t *const *ipiv, i
     return true;
 }
 
-static LANES_TARGET bool LANES(geqrf)(const lanes_of *A, void *const *tau, void *room)
+static LANES_TARGET bool LANES(geqrf)(const lanes_of *A, void *const *tau, void *room, lanes_errand *next)
 {
     lane *X = room, t[LANES_ORDER];
     int rank = A->m < A->n ? A->m : A->n;
     LANES(load)(A, LANES(all_of)(A->m, A->n), X);
-    if (!LANES(qr)(A->m, A->n, X, t))
+    if (!LANES(qr)(A->m, A->n, X, t, next))
         return false;
     LANES(store)(A, LANES(all_of)(A->m, A->n), X, NULL);
     lanes_of T = {.count = A->count, .m = rank, .n = 1};
@@ -110,14 +112,14 @@ static LANES_TARGET bool LANES(gemm)(dag_trans transa, dag_trans transb, dag_dco
 
 /* X op(A) = alpha B is op(A)^T X^T = alpha B^T, and an upper triangle is a lower one from its end on. */
 static LANES_TARGET bool LANES(trsm)(dag_side side, dag_uplo uplo, dag_trans trans, dag_diag diag,
-                                     dag_dcomplex alpha, const lanes_of *A, const lanes_of *B, void *room)
+                                     dag_dcomplex alpha, const lanes_of *A, const lanes_of *B, void *room, lanes_errand *next)
 {
     lane factor, *a = room;
     bool right = side == DAG_RIGHT, turned = (trans != DAG_NO_TRANS) != right;
     bool back = (uplo == DAG_UPPER) != turned;
     int order = right ? B->n : B->m, n = right ? B->m : B->n;
     lane *b = a + order * order;
-    LANES(triangle) t = {a, 1, order, diag == DAG_UNIT, false, false};
+    LANES(triangle) t = {a, 1, order, diag == DAG_UNIT, false, false, next};
     LANES(all_lanes)(&factor, alpha);
     LANES(load)(A, LANES(spots_of)(order, order, turned, trans == DAG_CONJ_TRANS, back,
                                    t.unit ? LANES(STRICT) : LANES(LOWER)), a);
@@ -131,15 +133,15 @@ static LANES_TARGET bool LANES(trsm)(dag_side side, dag_uplo uplo, dag_trans tra
 }
 
 static LANES_TARGET bool LANES(posv)(dag_uplo uplo, const lanes_of *A, const lanes_of *B,
-                                     int64_t *const *info, void *room)
+                                     int64_t *const *info, void *room, lanes_errand *next)
 {
     int n = A->n, columns = B->n;
     lane *a = room, *b = a + n * n;
-    LANES(triangle) down = {a, 1, n, false, false, true};
-    LANES(triangle) up = {a + (n - 1) * (n + 1), -n, -1, false, true, true}; /* L^H from its end on */
+    LANES(triangle) down = {a, 1, n, false, false, true, next};
+    LANES(triangle) up = {a + (n - 1) * (n + 1), -n, -1, false, true, true, next}; /* L^H from its end on */
     mask failed;
     LANES(load)(A, LANES(triangle_of)(uplo, n), a);
-    LANES(cholesky)(n, a, &failed);
+    LANES(cholesky)(n, a, &failed, next);
     LANES(load)(B, LANES(all_of)(n, columns), b);
     if (!LANES(solve)(&down, n, columns, false, b, n) || !LANES(solve)(&up, n, columns, true, b, n))
         return false;
@@ -150,16 +152,16 @@ static LANES_TARGET bool LANES(posv)(dag_uplo uplo, const lanes_of *A, const lan
 }
 
 static LANES_TARGET bool LANES(gesv)(const lanes_of *A, int64_t *const *ipiv, const lanes_of *B,
-                                     int64_t *const *info, void *room)
+                                     int64_t *const *info, void *room, lanes_errand *next)
 {
     int n = A->n, columns = B->n, ld = LANES(apart)(n);
     lane *a = room, *b = a + ld * n;
-    LANES(triangle) lower = {a, 1, ld, true, false, true};
-    LANES(triangle) upper = {a + (n - 1) * (ld + 1), -1, -ld, false, false, true};
+    LANES(triangle) lower = {a, 1, ld, true, false, true, next};
+    LANES(triangle) upper = {a + (n - 1) * (ld + 1), -1, -ld, false, false, true, next};
     mask pivot[LANES_ORDER], zero;
     LANES(load)(A, LANES(columns_apart)(n, n, ld), a);
     LANES(load)(B, LANES(all_of)(n, columns), b);
-    if (!LANES(lu)(n, n, ld, a, pivot, &zero))
+    if (!LANES(lu)(n, n, ld, a, pivot, &zero, next))
         return false;
     LANES(exchange)(n, columns, 0, n, pivot, b);
     if (!LANES(solve)(&lower, n, columns, false, b, n) || !LANES(solve)(&upper, n, columns, true, b, n))

@@ -1,112 +1,4 @@
-/*
- * Factorisations of arrays of lanes. What is done n^3 times is done by blocks of ROWS by COLUMNS elements that
- * stay in registers: for each number that is read there are several multiplications.
- */
-#if LANES_BYTES == 64
-#define ROWS 4
-#define COLUMNS (DAG_COMPLEX ? 2 : 4)
-#else
-#define ROWS (DAG_COMPLEX ? 2 : 4)
-#define COLUMNS 2
-#endif
-
-/* How an operand is read: element (i, j) at first + i down + j right. */
-typedef struct LANES(operand) {
-    const lane *first;
-    int down, right;
-} LANES(operand);
-
-enum { LANES(PLAIN), LANES(CONJ_A), LANES(CONJ_B) };
-
-/* c, rows by columns, minus a b, whose inner dimension is depth. */
-INLINE void LANES(update)(int rows, int columns, int depth, LANES(operand) a, LANES(operand) b, int how,
-                          lane *c)
-{
-    for (int p = 0; p < depth; p++, a.first += a.right, b.first += b.down) {
-        lane x[ROWS];
-#pragma GCC unroll 4
-        for (int r = 0; r < rows; r++)
-            x[r] = a.first[r * a.down];
-#pragma GCC unroll 4
-        for (int s = 0; s < columns; s++) {
-            const lane y = b.first[s * b.right];
-#pragma GCC unroll 4
-            for (int r = 0; r < rows; r++)
-                if (how == LANES(CONJ_B))
-                    LANES(sub_conj)(&c[r + s * rows], &x[r], &y);
-                else if (how == LANES(CONJ_A))
-                    LANES(sub_conj)(&c[r + s * rows], &y, &x[r]);
-                else
-                    LANES(sub)(&c[r + s * rows], &x[r], &y);
-        }
-    }
-}
-
-/* A block of an array whose columns are m apart, to registers and back. */
-INLINE void LANES(pick)(int rows, int columns, const lane *X, int down, int right, lane *c)
-{
-#pragma GCC unroll 4
-    for (int s = 0; s < columns; s++)
-#pragma GCC unroll 4
-        for (int r = 0; r < rows; r++)
-            c[r + s * rows] = X[r * down + s * right];
-}
-
-INLINE void LANES(put)(int rows, int columns, const lane *c, int down, int right, lane *X)
-{
-#pragma GCC unroll 4
-    for (int s = 0; s < columns; s++)
-#pragma GCC unroll 4
-        for (int r = 0; r < rows; r++)
-            X[r * down + s * right] = c[r + s * rows];
-}
-
-/* ---- products ----------------------------------------------------------------------------- */
-
-#if LANES_PRODUCTS && DAG_COMPLEX
-/* C, m by n, becomes factor C (nothing where that is NULL) minus `minus` A B; k is the inner dimension. */
-INLINE void LANES(product_rows)(int rows, int side, int m, int k, const lane *minus, const lane *a,
-                                const lane *b, const lane *factor, lane *C)
-{
-    lane c[ROWS * COLUMNS] = {{.re = ALL_LANES(0)}};
-    LANES(update)(rows, side, k, (LANES(operand)){a, 1, m}, (LANES(operand)){b, 1, k}, LANES(PLAIN), c);
-#pragma GCC unroll 4
-    for (int s = 0; s < side; s++)
-#pragma GCC unroll 4
-        for (int r = 0; r < rows; r++) {
-            lane *at = &C[r + s * m];
-            LANES(mul)(&c[r + s * rows], minus);
-            if (factor != NULL) {
-                LANES(mul)(at, factor);
-                c[r + s * rows].re += at->re;
-#if DAG_COMPLEX
-                c[r + s * rows].im += at->im;
-#endif
-            }
-            *at = c[r + s * rows];
-        }
-}
-
-INLINE void LANES(product_columns)(int side, int m, int k, const lane *minus, const lane *A, const lane *b,
-                                   const lane *factor, lane *C)
-{
-    int i = 0;
-    for (; i + ROWS <= m; i += ROWS)
-        LANES(product_rows)(ROWS, side, m, k, minus, A + i, b, factor, C + i);
-    for (; i < m; i++)
-        LANES(product_rows)(1, side, m, k, minus, A + i, b, factor, C + i);
-}
-
-APART void LANES(product)(int m, int n, int k, const lane *minus, const lane *A, const lane *B,
-                          const lane *factor, lane *C)
-{
-    int j = 0;
-    for (; j + COLUMNS <= n; j += COLUMNS)
-        LANES(product_columns)(COLUMNS, m, k, minus, A, B + j * k, factor, C + j * m);
-    for (; j < n; j++)
-        LANES(product_columns)(1, m, k, minus, A, B + j * k, factor, C + j * m);
-}
-#endif
+/* Factorisations and solves of arrays of lanes. What is done n^3 times is done by the blocks of lanes_block.inc.c. */
 
 /* ---- Cholesky ----------------------------------------------------------------------------- */
 
@@ -144,11 +36,14 @@ INLINE void LANES(cholesky_corner)(int side, int n, int j, lane *X, vec *inverse
 }
 
 /* Rows i and after of the columns from j on. */
-INLINE void LANES(cholesky_rows)(int rows, int side, int n, int i, int j, lane *X, const vec *inverse)
+INLINE void LANES(cholesky_rows)(int rows, int side, int n, int i, int j, lane *X, const vec *inverse,
+                                 lanes_errand *next)
 {
     LANES(operand) before = {X + i, 1, n}, turned = {X + j, n, 1};
     lane c[ROWS * COLUMNS], *corner = X + j * (n + 1);
     LANES(pick)(rows, side, X + i + j * n, 1, n, c);
+    if (DAG_COMPLEX)
+        LANES(fetch)(next);
     LANES(update)(rows, side, j, before, turned, LANES(CONJ_B), c);
 #pragma GCC unroll 4
     for (int s = 0; s < side; s++) {
@@ -164,26 +59,26 @@ INLINE void LANES(cholesky_rows)(int rows, int side, int n, int i, int j, lane *
     LANES(put)(rows, side, c, 1, n, X + i + j * n);
 }
 
-INLINE void LANES(cholesky_columns)(int side, int n, int j, lane *X, mask *info)
+INLINE void LANES(cholesky_columns)(int side, int n, int j, lane *X, mask *info, lanes_errand *next)
 {
     vec inverse[COLUMNS];
     int i = j + side;
     LANES(cholesky_corner)(side, n, j, X, inverse, info);
     for (; i + ROWS <= n; i += ROWS)
-        LANES(cholesky_rows)(ROWS, side, n, i, j, X, inverse);
+        LANES(cholesky_rows)(ROWS, side, n, i, j, X, inverse, next);
     for (; i < n; i++)
-        LANES(cholesky_rows)(1, side, n, i, j, X, inverse);
+        LANES(cholesky_rows)(1, side, n, i, j, X, inverse, next);
 }
 
 /* Factors the lower triangle of X; info of the lanes. Those that fail go on with something. */
-APART void LANES(cholesky)(int n, lane *X, mask *info)
+APART void LANES(cholesky)(int n, lane *X, mask *info, lanes_errand *next)
 {
     int j = 0;
     *info = ALL_INTS(0);
     for (; j + COLUMNS <= n; j += COLUMNS)
-        LANES(cholesky_columns)(COLUMNS, n, j, X, info);
+        LANES(cholesky_columns)(COLUMNS, n, j, X, info, next);
     for (; j < n; j++)
-        LANES(cholesky_columns)(1, n, j, X, info);
+        LANES(cholesky_columns)(1, n, j, X, info, next);
 }
 
 /* ---- LU ----------------------------------------------------------------------------------- */
@@ -272,11 +167,14 @@ INLINE bool LANES(lu_panel)(int m, int n, int j, int to, int ld, lane *X, mask *
 
 /* Rows i and after of the columns from j on: what the first `depth` columns take from them, and, where these
  * are rows of U, what those above them in the block do. */
-INLINE void LANES(lu_rows)(int rows, int side, int ld, int i, int j, int depth, bool upper, lane *X)
+INLINE void LANES(lu_rows)(int rows, int side, int ld, int i, int j, int depth, bool upper, lane *X,
+                            lanes_errand *next)
 {
     LANES(operand) l = {X + i, 1, ld}, u = {X + j * ld, 1, ld};
     lane c[ROWS * COLUMNS];
     LANES(pick)(rows, side, X + i + j * ld, 1, ld, c);
+    if (DAG_COMPLEX)
+        LANES(fetch)(next);
     LANES(update)(rows, side, depth, l, u, LANES(PLAIN), c);
 #pragma GCC unroll 4
     for (int r = 0; r < rows; r++)
@@ -288,30 +186,30 @@ INLINE void LANES(lu_rows)(int rows, int side, int ld, int i, int j, int depth, 
     LANES(put)(rows, side, c, 1, ld, X + i + j * ld);
 }
 
-INLINE void LANES(lu_columns)(int side, int m, int j, int rank, int ld, lane *X)
+INLINE void LANES(lu_columns)(int side, int m, int j, int rank, int ld, lane *X, lanes_errand *next)
 {
     int i = 0, top = j < rank ? j : rank;
     for (; i + ROWS <= top; i += ROWS)
-        LANES(lu_rows)(ROWS, side, ld, i, j, i, true, X);
+        LANES(lu_rows)(ROWS, side, ld, i, j, i, true, X, next);
     for (; i < top; i++)
-        LANES(lu_rows)(1, side, ld, i, j, i, true, X);
+        LANES(lu_rows)(1, side, ld, i, j, i, true, X, next);
     for (; i + ROWS <= m; i += ROWS)
-        LANES(lu_rows)(ROWS, side, ld, i, j, top, false, X);
+        LANES(lu_rows)(ROWS, side, ld, i, j, top, false, X, next);
     for (; i < m; i++)
-        LANES(lu_rows)(1, side, ld, i, j, top, false, X);
+        LANES(lu_rows)(1, side, ld, i, j, top, false, X, next);
 }
 
 /* X has columns ld apart. Pivots, counted from 1, per step and lane; false where a reciprocal would overflow. */
-APART bool LANES(lu)(int m, int n, int ld, lane *X, mask *pivot, mask *info)
+APART bool LANES(lu)(int m, int n, int ld, lane *X, mask *pivot, mask *info, lanes_errand *next)
 {
     int rank = m < n ? m : n;
     *info = ALL_INTS(0);
     for (int j = 0, side; j < n; j += side) {
         side = j + COLUMNS <= (j < rank ? rank : n) ? COLUMNS : 1;
         if (side > 1)
-            LANES(lu_columns)(COLUMNS, m, j, rank, ld, X);
+            LANES(lu_columns)(COLUMNS, m, j, rank, ld, X, next);
         else
-            LANES(lu_columns)(1, m, j, rank, ld, X);
+            LANES(lu_columns)(1, m, j, rank, ld, X, next);
         if (j < rank && !LANES(lu_panel)(m, n, j, j + side, ld, X, pivot, info))
             return false;
     }
@@ -326,6 +224,7 @@ typedef struct LANES(triangle) {
     int down, right;
     bool unit, conj;
     bool zeros; /* on the diagonal: of matrices whose solution is not wanted */
+    lanes_errand *next;
 } LANES(triangle);
 
 /* Rows i and after of `side` columns of B, whose first row is B and whose next is `step` after it. */
@@ -335,6 +234,7 @@ INLINE void LANES(solve_rows)(int rows, int side, int i, const LANES(triangle) *
     LANES(operand) a = {t->first + i * t->down, t->down, t->right}, b = {B, step, ldb};
     lane c[ROWS * COLUMNS];
     LANES(pick)(rows, side, B + i * step, step, ldb, c);
+    LANES(fetch)(t->next);
     LANES(update)(rows, side, i, a, b, conj ? LANES(CONJ_A) : LANES(PLAIN), c);
 #pragma GCC unroll 4
     for (int r = 0; r < rows; r++) {
@@ -474,14 +374,17 @@ INLINE void LANES(reflect)(int columns, int m, int j, const lane *x, const lane 
 }
 
 /* As LAPACK's geqr2. */
-APART bool LANES(qr)(int m, int n, lane *X, lane *tau)
+APART bool LANES(qr)(int m, int n, lane *X, lane *tau, lanes_errand *next)
 {
     for (int j = 0; j < m && j < n; j++) {
         int k = j + 1;
         if (!LANES(reflector)(m, j, X + j * m, &tau[j]))
             return false;
-        for (; k + COLUMNS <= n; k += COLUMNS)
+        for (; k + COLUMNS <= n; k += COLUMNS) {
+            if (DAG_COMPLEX)
+                LANES(fetch)(next);
             LANES(reflect)(COLUMNS, m, j, X + j * m, &tau[j], X + k * m);
+        }
         for (; k < n; k++)
             LANES(reflect)(1, m, j, X + j * m, &tau[j], X + k * m);
     }

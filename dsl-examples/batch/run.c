@@ -270,8 +270,23 @@ static int gather(const batch_call *call, const lanes_table *t, int64_t place, i
     return count;
 }
 
+/* What the lanes that begin at `place` are going to read, if they are before `end`, of what fetches it. */
+static void errand_for(const batch_call *call, const lanes_table *t, int64_t place, int64_t end, lanes_errand *e)
+{
+    e->parts = e->now = 0;
+    if (call->what == BATCH_GEMM || (call->what != BATCH_TRSM && !dag_precision_is_complex(call->prec)))
+        return;
+    for (int k = 0; k < t->lanes && place + k < end; k++)
+        for (int x = 0; x < BATCH_MATRICES && call->A[x] != NULL && e->parts < LANES_PARTS; x++) {
+            dagi_array a = batch_matrix(call->A[x], matrix_at(call, place + k));
+            e->at[e->parts] = a.at;
+            e->end[e->parts] = e->at[e->parts] + (size_t)a.ld * (size_t)a.n * dag_precision_size(call->prec);
+            e->parts++;
+        }
+}
+
 static bool in_lanes(const batch_call *call, const lanes_table *t, int64_t place, const lanes_of *l,
-                     void *room)
+                     void *room, lanes_errand *next)
 {
     int64_t *ipiv[LANES_MOST], *info[LANES_MOST];
     void *tau[LANES_MOST];
@@ -283,30 +298,30 @@ static bool in_lanes(const batch_call *call, const lanes_table *t, int64_t place
         tau[k] = call->tau != NULL ? call->tau + (size_t)(i * call->stride) * size : NULL;
     }
     switch (call->what) {
-    case BATCH_POTRF: return t->potrf(call->uplo, &l[0], info, room);
-    case BATCH_GETRF: return t->getrf(&l[0], ipiv, info, room);
-    case BATCH_GEQRF: return t->geqrf(&l[0], tau, room);
+    case BATCH_POTRF: return t->potrf(call->uplo, &l[0], info, room, next);
+    case BATCH_GETRF: return t->getrf(&l[0], ipiv, info, room, next);
+    case BATCH_GEQRF: return t->geqrf(&l[0], tau, room, next);
     case BATCH_GEMM:
         return call->alpha != 0 && t->gemm(call->transa, call->transb, call->alpha, &l[0], &l[1], call->beta,
                                            &l[2], room);
     case BATCH_TRSM:
         return call->alpha != 0 && t->trsm(call->side, call->uplo, call->transa, call->diag, call->alpha,
-                                           &l[0], &l[1], room);
-    case BATCH_GESV: return t->gesv(&l[0], ipiv, &l[1], info, room);
-    default: return t->posv(call->uplo, &l[0], &l[1], info, room);
+                                           &l[0], &l[1], room, next);
+    case BATCH_GESV: return t->gesv(&l[0], ipiv, &l[1], info, room, next);
+    default: return t->posv(call->uplo, &l[0], &l[1], info, room, next);
     }
 }
 
 /* Matrices side by side or, where one of them asks for care, one by one: so none depends on the others. */
 static void several(const batch_call *call, const lanes_table *t, int64_t place, const lanes_of *l,
-                    void *room)
+                    void *room, lanes_errand *next)
 {
-    if (in_lanes(call, t, place, l, room))
+    if (in_lanes(call, t, place, l, room, next))
         return;
     for (int k = 0; k < l[0].count; k++) {
         lanes_of alone[BATCH_MATRICES];
         int count = gather(call, t, place + k, place + k + 1, alone);
-        if (l[0].count == 1 || count == 0 || !in_lanes(call, t, place + k, alone, room))
+        if (l[0].count == 1 || count == 0 || !in_lanes(call, t, place + k, alone, room, next))
             one(call, matrix_at(call, place + k), room);
     }
 }
@@ -337,6 +352,7 @@ void batch_run(batch_call *call, int64_t t)
 {
     const lanes_table *table = dagi_lanes(call->prec);
     lanes_of l[BATCH_MATRICES] = {{0}};
+    lanes_errand next;
     if (t >= call->tasks)
         return;
     _Alignas(LANES_LONGEST) char near[1 << 15]; /* stays in the cache from call to call */
@@ -354,9 +370,10 @@ void batch_run(batch_call *call, int64_t t)
             ask = asks(call, place); /* the sizes differ */
         if (ask)
             tell_next(call, place + 1, end);
-        if (count > 0)
-            several(call, table, place, l, room);
-        else
+        if (count > 0) {
+            errand_for(call, table, place + count, end, &next);
+            several(call, table, place, l, room, &next);
+        } else
             one(call, matrix_at(call, place), room);
         place += count > 0 ? count : 1;
     }

@@ -663,7 +663,7 @@ int main(int argc, char **argv)
     }
     for (int prec = few; prec < 4; prec += 1 + few) { /* few: d and z */
         const lanes_table *lanes = dagi_lanes((dag_precision)prec);
-        static const int complex_products[] = {0, 8, 16};
+        static const int complex_products[] = {0, 6, 16};
         int products = dag_precision_is_complex((dag_precision)prec) ? complex_products[level] : 0;
         expect(lanes->order == (level > 0 ? LANES_ORDER : LANES_ALONE) && lanes->products == products,
                "lanes take orders up to %d, products up to %d", lanes->order, lanes->products);
