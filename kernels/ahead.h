@@ -11,9 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Work of the smallest product that asks, m n k: some 10 us. */
-#define DAGI_AHEAD_LEAST ((size_t)1 << 19)
-
 /* A line is asked for at every second inner index. */
 enum { DAGI_AHEAD_EVERY = 2, DAGI_AHEAD_LINE = 64 };
 

@@ -326,9 +326,6 @@ static void several(const batch_call *call, const lanes_table *t, int64_t place,
     }
 }
 
-/* Multiplications of a product from which on its kernel asks what comes next (DAGI_AHEAD_LEAST in kernels/ahead.h). */
-static const double ASKS = 1 << 19;
-
 /* The next product of this task, if there is one. */
 static void tell_next(const batch_call *call, int64_t place, int64_t end)
 {
@@ -345,7 +342,7 @@ static void tell_next(const batch_call *call, int64_t place, int64_t end)
 static bool asks(const batch_call *call, int64_t place)
 {
     return call->what == BATCH_GEMM && !dag_precision_is_complex(call->prec) &&
-           batch_work(call, matrix_at(call, place)) >= ASKS;
+           batch_work(call, matrix_at(call, place)) >= DAG_AHEAD_LEAST;
 }
 
 void batch_run(batch_call *call, int64_t t)

@@ -178,6 +178,9 @@ typedef int dag_ahead_ask(dag_ahead_block block[DAG_AHEAD_BLOCKS]);
  */
 void dag_kernels_ahead(dag_ahead_ask *ask);
 
+/** Multiplications, m n k, from which on a product is large, and asks: some 10 us. */
+enum { DAG_AHEAD_LEAST = 1 << 19 };
+
 /** The next large product of the calling thread is told this instead; for who calls kernels outside of tasks. */
 void dag_kernels_next(const dag_ahead_block *block, int count);
 

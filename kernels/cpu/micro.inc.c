@@ -343,7 +343,7 @@ APART void MICRO(slice)(MICRO(job) *job)
 static void MICRO(look_ahead)(MICRO(job) *job)
 {
     size_t m = (size_t)job->m, n = (size_t)job->n, k = (size_t)job->k;
-    if (!MICRO_FAR || m * n * k < DAGI_AHEAD_LEAST)
+    if (!MICRO_FAR || m * n * k < DAG_AHEAD_LEAST)
         return;
     double slots = (double)(m * n * k) / (MICRO_ROWS * MICRO_COLS * DAGI_AHEAD_EVERY);
     if (job->region != DAG_REGION_FULL)
