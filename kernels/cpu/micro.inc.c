@@ -17,9 +17,9 @@
 /* Inner dimension of one pass: what packed edges have room for. */
 #define MICRO_DEPTH 256
 /* Bytes of operands that are neither copied nor fetched: any second-level cache holds them. With AVX2 (Zen 3) products of
- * order 20, 50 and 80 take .8, .86 and .89 of the time with copies, of order 128 1.16. Complex columns, twice as long, meet
- * conflicts in the first-level cache earlier. */
-#define MICRO_NEAR ((size_t)(MICRO_COLS == 8 ? 256 : 192) << 10)
+ * order 20, 50 and 80 take .8, .86 and .89 of the time with copies where they are in a cache; from memory, whose lines copies
+ * fetch, order 40 takes .82, 52 .96 and 64 1.4. Complex ones are beside a library, which fetches nothing either. */
+#define MICRO_NEAR ((size_t)(MICRO_COLS == 8 ? 256 : 64) << 10)
 #define MICRO_NEAR_PAIRS ((size_t)(MICRO_COLS == 8 ? 256 : 128) << 10)
 
 /* Bytes of copies of B, 0 where it is read as it is. With few registers a block takes so much from the
