@@ -270,7 +270,7 @@ static int gather(const batch_call *call, const lanes_table *t, int64_t place, i
     return count;
 }
 
-/* What the lanes that begin at `place` are going to read, if they are before `end`, of what fetches it. */
+/* What lanes will read from `place` on, before `end`; nothing for routines that do not fetch, see lanes_block.inc.c. */
 static void errand_for(const batch_call *call, const lanes_table *t, int64_t place, int64_t end, lanes_errand *e)
 {
     e->parts = e->now = 0;

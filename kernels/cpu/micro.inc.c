@@ -18,7 +18,8 @@
 #define MICRO_DEPTH 256
 /* Bytes of operands that are neither copied nor fetched: any second-level cache holds them. With AVX2 (Zen 3) products of
  * order 20, 50 and 80 take .8, .86 and .89 of the time with copies where they are in a cache; from memory, whose lines copies
- * fetch, order 40 takes .82, 52 .96 and 64 1.4. Complex ones are beside a library, which fetches nothing either. */
+ * fetch, order 40 takes .82, 52 .96 and 64 1.4. Complex ones would else be the library's, which
+ * fetches nothing: from memory order 24 takes .82 of its time in z, 48 .99. */
 #define MICRO_NEAR ((size_t)(MICRO_COLS == 8 ? 256 : 64) << 10)
 #define MICRO_NEAR_PAIRS ((size_t)(MICRO_COLS == 8 ? 256 : 128) << 10)
 
@@ -102,6 +103,20 @@ INLINE void MICRO(edge_product)(int vecs, int cols, bool whole, MICRO_MASK mask,
     }
 }
 
+/* A block to C, of the last vector only the lanes in `mask`, or all (`whole`). */
+INLINE void MICRO(put)(int vecs, int cols, bool whole, MICRO_MASK mask, MICRO(vector) block[][MICRO_TALL], elem_t *C,
+                       ptrdiff_t ldc)
+{
+    EACH_EDGE_COL(j)
+        EACH_VEC(i) {
+            elem_t *c = C + i * LANES + j * ldc;
+            if (whole || i < vecs - 1)
+                *(MICRO(loose) *)c = block[j][i];
+            else
+                MICRO_STORE(c, mask, block[j][i]);
+        }
+}
+
 /* A block at an edge. A load with a mask takes a port that multiplies: of the first `open` columns of A what follows the
  * rows may be read, too. Nothing is fetched ahead: for a whole block that is near this is the better way. */
 INLINE void MICRO(edge)(int vecs, int cols, bool whole, MICRO_MASK mask, ptrdiff_t open, ptrdiff_t k, elem_t alpha,
@@ -128,14 +143,7 @@ INLINE void MICRO(edge)(int vecs, int cols, bool whole, MICRO_MASK mask, ptrdiff
                 acc[j][i] = alpha * acc[j][i] + (whole || i < vecs - 1 ? *(const MICRO(loose) *)c
                                                                        : (MICRO(vector))MICRO_LOAD(mask, c));
         }
-    EACH_EDGE_COL(j)
-        EACH_VEC(i) {
-            elem_t *c = C + i * LANES + j * ldc;
-            if (whole || i < vecs - 1)
-                *(MICRO(loose) *)c = acc[j][i];
-            else
-                MICRO_STORE(c, mask, acc[j][i]);
-        }
+    MICRO(put)(vecs, cols, whole, mask, acc, C, ldc);
 }
 
 #define MICRO_EDGE(name, vecs, cols, whole, fresh)                                                 \

@@ -63,14 +63,7 @@ INLINE void MICRO(pairs_block)(int vecs, int cols, bool whole, MICRO_MASK mask, 
                 real[j][i] += MICRO(pairs_at)(whole || i < vecs - 1, mask, C + i * LANES + j * ldc);
         }
     /* After all of C is read, as in MICRO(edge). */
-    EACH_PAIR_COL(j)
-        EACH_VEC(i) {
-            elem_t *c = C + i * LANES + j * ldc;
-            if (whole || i < vecs - 1)
-                *(MICRO(loose) *)c = real[j][i];
-            else
-                MICRO_STORE(c, mask, real[j][i]);
-        }
+    MICRO(put)(vecs, cols, whole, mask, real, C, ldc);
 }
 
 typedef void MICRO(pairs_blocks)(MICRO_MASK mask, ptrdiff_t open, const MICRO_PRODUCT *job, const elem_t *A,

@@ -126,25 +126,31 @@ static void LOCAL(gemm)(void)
             }
 }
 
-/* Each shape of a register block that small products are cut into: eight vectors of rows, and three blocks of columns. */
+static void LOCAL(small_product)(int m, int n, int turn, dag_trans ta, dag_trans tb)
+{
+    int k = 1 + turn % 7;
+    bool na = ta == DAG_NO_TRANS, nb = tb == DAG_NO_TRANS;
+    LOCAL(tile) a = LOCAL(random_tile)(na ? m : k, na ? k : m, 1);
+    LOCAL(tile) b = LOCAL(random_tile)(nb ? k : n, nb ? n : k, 2), c = LOCAL(random_tile)(m, n, 3);
+    elem_t alpha = LOCAL(scalar)(turn / 2), beta = turn / 3 % 2;
+    if (beta == 0)
+        LOCAL(hide)(&c, DAG_REGION_NONE);
+    ref_matrix c0 = beta == 0 ? ref_new(m, n) : LOCAL(to_ref)(&c);
+    FN(gemm)(ta, tb, m, n, k, alpha, a.a, a.ld, b.a, b.ld, beta, c.a, c.ld);
+    LOCAL(check_product)(&c, DAG_REGION_FULL, alpha, ref_op(LOCAL(to_ref)(&a), ta), ref_op(LOCAL(to_ref)(&b), tb), beta, c0,
+                         "small gemm");
+    ref_free_all();
+}
+
+/* Each shape of a register block that small products are cut into, eight vectors of rows and three blocks of columns: as
+ * they lie, and with operands turned. */
 static void LOCAL(gemm_small)(void)
 {
     int turn = 0;
     for (int m = 1; m <= 130; m++)
         for (int n = 1; n <= 26; n++, turn++) {
-            int k = 1 + turn % 7;
-            dag_trans ta = transes[turn % 3], tb = transes[turn / 5 % 3];
-            bool na = ta == DAG_NO_TRANS, nb = tb == DAG_NO_TRANS;
-            LOCAL(tile) a = LOCAL(random_tile)(na ? m : k, na ? k : m, 1);
-            LOCAL(tile) b = LOCAL(random_tile)(nb ? k : n, nb ? n : k, 2), c = LOCAL(random_tile)(m, n, 3);
-            elem_t alpha = LOCAL(scalar)(turn / 2), beta = turn / 3 % 2;
-            if (beta == 0)
-                LOCAL(hide)(&c, DAG_REGION_NONE);
-            ref_matrix c0 = beta == 0 ? ref_new(m, n) : LOCAL(to_ref)(&c);
-            FN(gemm)(ta, tb, m, n, k, alpha, a.a, a.ld, b.a, b.ld, beta, c.a, c.ld);
-            LOCAL(check_product)(&c, DAG_REGION_FULL, alpha, ref_op(LOCAL(to_ref)(&a), ta), ref_op(LOCAL(to_ref)(&b), tb),
-                                 beta, c0, "small gemm");
-            ref_free_all();
+            LOCAL(small_product)(m, n, turn, DAG_NO_TRANS, DAG_NO_TRANS);
+            LOCAL(small_product)(m, n, turn, transes[turn % 3], transes[turn / 5 % 3]);
         }
 }
 
