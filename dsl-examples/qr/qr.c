@@ -142,7 +142,7 @@ static dag_status plan(dag_context *ctx, const dag_matrix *A, const dag_qr_optio
 
 static dag_status make_factors(dag_context *ctx, dag_qr *qr)
 {
-    enum { SMALL = 1 << 16 }; /* bytes that the heap has at hand, sooner than pages */
+    enum { SMALL = 2 << 20 }; /* bytes that the heap has at hand, sooner than pages that are not huge */
     int64_t stacks = (int64_t)qr->rows * qr->stacks;
     int64_t columns = dagi_least(qr->n, qr->panels * qr->nb);
     int64_t slots = qr_slots(qr->rows, qr->stacks);
@@ -178,24 +178,26 @@ void dag_qr_free(dag_qr *qr)
 
 /* ---- factorisation ----------------------------------------------------------------------- */
 
-/* A graph without a tree names no tree, but gets a matrix all the same. */
-static dag_matrix *tree_of(const dag_qr *qr)
-{
-    return qr->tree != NULL ? qr->tree : qr->T;
-}
-
+/* A graph without a tree names no tree, but gets a matrix all the same, here one without elements. T once more would do,
+ * but stores to memory that two globals name wait, in copies, for the end of the pool. */
 static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, int ahead)
 {
     DAGI_MAKERS(geqrf) make[4] = DAGI_FOUR(geqrf);
     dag_shape head = {qr->nb, qr->nb, dag_precision_size(qr->prec)};
+    dag_matrix_desc empty = {.prec = qr->prec, .mb = qr->nb, .nb = qr->nb, .p = qr->p, .q = qr->q, .name = "no tree"};
+    dag_matrix *none = NULL;
     dag_pieces S;
     (void)dag_kernels_init(NULL);
     dag_view_pieces(slab, qr->tiles, qr->stacks, &S);
     if (ahead < 0)
         ahead = slab->q == 1 ? qr->panels : 3;
-    return dag_run(ctx, make[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &head, qr->rows,
-                                       qr->stacks, qr->tree != NULL, qr->tiles, qr->panels, qr->block,
-                                       ahead));
+    if (qr->tree == NULL)
+        (void)dag_matrix_new(ctx, &empty, &none); /* without memory the pool has no collection, and fails on all ranks */
+    dag_status status = dag_run(ctx, make[qr->prec](ctx, &S.super, qr->T, qr->tree != NULL ? qr->tree : none, &head,
+                                                    qr->rows, qr->stacks, qr->tree != NULL, qr->tiles, qr->panels,
+                                                    qr->block, ahead));
+    dag_matrix_free(none);
+    return status;
 }
 
 /* The same by a program that inserts the tasks, or with tiles of two sizes, or both. */
@@ -343,6 +345,12 @@ static int ahead_of(const dag_matrix *A, const dag_qr *qr, const dag_matrix *B, 
     if (!far || room < (FEW + 1) * panel)
         return FEW;
     return room / panel < qr->panels ? (int)(room / panel) : qr->panels;
+}
+
+/* As in factor(); but of what tasks only read, two globals may name the memory. */
+static dag_matrix *tree_of(const dag_qr *qr)
+{
+    return qr->tree != NULL ? qr->tree : qr->T;
 }
 
 /* Both are in slab layout and have elements. `identity`: B holds columns of it; `far`: messages are slow. */
