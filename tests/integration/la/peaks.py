@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What drivers count of memory against what they take, and that they refuse what cannot be had.
+"""What drivers count of memory against what they take, that they refuse what cannot be had, and that they copy no tile
+where one thread can do without.
 
 usage: peaks.py DIRECTORY-OF-THE-DRIVERS
 
@@ -17,6 +18,8 @@ import threading
 CASES = ("potrf", "potrf --check", "posv --refine", "potri --check", "getrf", "getrf --layout tile", "gesv", "gesv --refine", "getri --check", "getri --layout tile",
          "geqrf", "geqrf --layout tile", "geqrf --check", "gelqf --check", "gels", "gemm",
          "gemm --check")
+IN_PLACE = ("potrf", "posv --nrhs 300", "potri", "getrf --pivoting none", "geqrf", "gelqf", "gels --nrhs 300",
+            "gels --m 900 --nrhs 300", "gemm", "trtrs --nrhs 300")
 SIZES = 500, 1300
 REFUSAL = re.compile(r"(\d+) x (\d+) needs (\d+) bytes at its peak (.*), which has (\d+); "
                      r"(\d+) x (\d+) would fit")
@@ -69,6 +72,10 @@ def main():
         expect(counted < 1.4 * taken + 0.6, "%s takes much less than is counted" % case)
         share = (int(found[5]) / int(found[3])) ** 0.5 * huge
         expect(abs(int(found[6]) - share) < 2, "%s: %s would not fit" % (case, found[6]))
+    for case in IN_PLACE:
+        command = [os.path.join(where, "dag_" + case.split()[0])] + case.split()[1:]
+        status, text, _ = run(command + ["--n", "700", "--nb", "100", "--report"])
+        expect(status == 0 and ", 0 values copied" in text, "%s copies\n%s" % (case, text))
     # One matrix would fit the address space, two do not.
     n, space = 12000, 2 << 30
     status, text, most = run([os.path.join(where, "dag_gesv"), "--layout", "tile", "--n", str(n)], lambda: resource.setrlimit(
