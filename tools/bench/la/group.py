@@ -60,9 +60,13 @@ def repeats(n):
     return 41 if n <= 300 else 11 if n <= 1000 else 5 if n <= 2000 else 2
 
 
+def grids(ranks):
+    return [(r, ranks // r) for r in (1, 2) if ranks % r == 0]
+
+
 class Routine:
-    """One routine and those who have it; what follows "_" in its name is a way of doing it. Our tile size is what the driver chooses by itself where
-    `tiles` is empty, else the best of them."""
+    """One routine and those who have it; what follows "_" in its name is a way of doing it. Our tile size is what
+    the driver chooses by itself where `tiles` is empty, else the best of them."""
 
     def __init__(self, env, name, arguments=(), tiles=()):
         self.env = env
@@ -141,8 +145,7 @@ class Routine:
 
     def scalapack(self, path):
         def settings(p):
-            grids = [(r, p.ranks // r) for r in (1, 2) if p.ranks % r == 0 and p.ranks >= r]
-            return [(nb, r, q) for nb in (64, 96, 128, 192) for r, q in grids
+            return [(nb, r, q) for nb in (64, 96, 128, 192) for r, q in grids(p.ranks)
                     if nb <= p.n] if self.env.mode != "tiny" else [(32, 1, p.ranks)]
 
         def measure(p, s):
@@ -153,20 +156,24 @@ class Routine:
         tuned = Tuned(f"{self.name}-scalapack", self.env, settings, measure)
         return lambda p: tuned(p) if p.threads == 1 else None
 
-    def starpu(self, path):
+    def starpu(self, path, ranks_path):
+        """Its program for one process and for ranks. Its threads wait actively: more ranks than cores take minutes."""
         def settings(p):
             if self.env.mode == "tiny":
-                return [(64, "lws")]
+                return [(64, "lws", *grids(p.ranks)[0])]
             tiles = TILES[:4] if p.n <= 1000 else TILES[2:]
-            return [(nb, s) for nb in tiles for s in ("lws", "prio") if nb <= p.n]
+            return [(nb, s, *grid) for nb in tiles for s in ("lws", "prio") for grid in grids(p.ranks)
+                    if nb <= p.n]
 
         def measure(p, s):
-            return first(self.env, self.env.command(
-                [path, self.program[len("dag_"):], p.n, s[0], repeats(p.n)],
-                {**self.env.core, "OPENBLAS_NUM_THREADS": "1", "STARPU_SCHED": s[1],
-                 "STARPU_NCPU": str(p.threads), "STARPU_SILENT": "1"}))
+            env = {**self.env.core, "OPENBLAS_NUM_THREADS": "1", "STARPU_SCHED": s[1],
+                   "STARPU_NCPU": str(p.threads), "STARPU_SILENT": "1"}
+            what = [self.program[len("dag_"):], p.n, s[0], repeats(p.n)]
+            if p.ranks == 1:
+                return first(self.env, self.env.command([path, *what], env))
+            return first(self.env, self.env.mpirun(p.ranks, [ranks_path, *what, *s[2:]], 1, env=env))
         tuned = Tuned(f"{self.name}-starpu", self.env, settings, measure)
-        return lambda p: tuned(p) if p.ranks == 1 else None
+        return lambda p: tuned(p) if p.ranks <= self.env.cpus else None
 
 
 class Linpack:
@@ -319,7 +326,7 @@ def figure(env, name, title, arguments, tiles, wanted, others):
         contestants.append(Contestant("ScaLAPACK", routine.scalapack(scalapack),
                                       absent=why_scalapack, package="libscalapack-openmpi-dev"))
     if name in ("getrf", "getrf_nopiv"):
-        contestants.append(Contestant("StarPU, no pivots", routine.starpu(starpu),
+        contestants.append(Contestant("StarPU, no pivots", routine.starpu(*starpu),
                                       absent=why_starpu, package="libstarpu-dev"))
     if name == "getrf":
         hpcc = shutil.which("hpcc")
@@ -455,14 +462,28 @@ class Start:
                       better="higher", logy=False)
 
 
+def starpus(env):
+    """(StarPU's programs for one process and for ranks, why there are none); one package has what both need."""
+    programs = []
+    for name, package, cc, flags in (("la_starpu", "starpu-1.3", "cc", []),
+                                     ("la_starpu_ranks", "starpumpi-1.3", "mpicc", ["-DRANKS"])):
+        found = env.pkg_config(package)
+        if found is None:
+            return [None, None], f"there is no {package}"
+        path, why = env.compile(name, ["la/starpu.c"], flags=[*flags, *found[0]],
+                                libs=[*found[1], *LAPACK], cc=cc)
+        if why:
+            return [None, None], why
+        programs.append(path)
+    return programs, None
+
+
 def figures(env):
     potrf = Routine(env, "potrf")
     library, why_library = env.compile("la_openblas", ["la/openblas.c"], libs=LAPACK)
     scalapack, why_scalapack = env.compile("la_scalapack", ["la/scalapack.c"], cc="mpicc",
                                            libs=["-lscalapack-openmpi", *BLAS])
-    flags = env.pkg_config("starpu-1.3")
-    starpu, why_starpu = (None, "there is no starpu-1.3") if flags is None else env.compile(
-        "la_starpu", ["la/starpu.c"], flags=flags[0], libs=[*flags[1], *LAPACK])
+    starpu, why_starpu = starpus(env)
     sizes = env.scaled((200, 300, 500, 700, 1000, 2000, 4000, 8000),
                        (200, 500, 1000, 2000, 4000), (100,))
     several = env.scaled((1000, 2000, 4000, 8000), (1000, 2000, 4000), (100,))
@@ -478,7 +499,7 @@ def figures(env):
                     package="libopenblas-dev"),
          Contestant("OpenBLAS", potrf.library(library), absent=why_library,
                     package="libopenblas-dev"),
-         Contestant("StarPU", potrf.starpu(starpu), absent=why_starpu, package="libstarpu-dev"),
+         Contestant("StarPU", potrf.starpu(*starpu), absent=why_starpu, package="libstarpu-dev"),
          Contestant("ScaLAPACK", potrf.scalapack(scalapack), absent=why_scalapack,
                     package="libscalapack-openmpi-dev")],
         better="higher", plot="lines", xlabel="order", logx=True, logy=False)

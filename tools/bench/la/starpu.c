@@ -1,11 +1,20 @@
 /* Tile Cholesky, and tile LU without pivots, as StarPU's users write them: starpu potrf|getrf N NB
  * RUNS. The scheduler and the number of workers come from STARPU_SCHED and STARPU_NCPU; the priorities
- * are ours. The matrix of both has a large diagonal, so that LU needs no pivots. */
+ * are ours. The matrix of both has a large diagonal, so that LU needs no pivots.
+ * Compiled with RANKS it is a program of MPI, whose tiles are block cyclic on a grid: ... RUNS P Q. */
 #include "spd.h"
 
 #include <cblas.h>
 #include <lapacke.h>
+#include <stdbool.h>
+#include <unistd.h>
+#ifdef RANKS
+#include <starpu_mpi.h>
+#define insert(...) starpu_mpi_task_insert(MPI_COMM_WORLD, __VA_ARGS__)
+#else
 #include <starpu.h>
+#define insert(...) starpu_task_insert(__VA_ARGS__)
+#endif
 
 static double *tile(void *buffer)
 {
@@ -119,37 +128,35 @@ static struct starpu_codelet cl_gemm = {.cpu_funcs = {gemm}, .nbuffers = 3,
 static void insert_lu(starpu_data_handle_t *h, int nt)
 {
     for (int k = 0; k < nt; k++) {
-        starpu_task_insert(&cl_getrf, STARPU_PRIORITY, 3 * (nt - k) - 2, STARPU_RW, h[k + k * nt], 0);
+        insert(&cl_getrf, STARPU_PRIORITY, 3 * (nt - k) - 2, STARPU_RW, h[k + k * nt], 0);
         for (int i = k + 1; i < nt; i++) {
             int priority = 3 * nt - 2 * i - k - 1;
-            starpu_task_insert(&cl_column, STARPU_PRIORITY, priority, STARPU_R, h[k + k * nt],
-                               STARPU_RW, h[i + k * nt], 0);
-            starpu_task_insert(&cl_row, STARPU_PRIORITY, priority, STARPU_R, h[k + k * nt],
-                               STARPU_RW, h[k + i * nt], 0);
+            insert(&cl_column, STARPU_PRIORITY, priority, STARPU_R, h[k + k * nt], STARPU_RW,
+                   h[i + k * nt], 0);
+            insert(&cl_row, STARPU_PRIORITY, priority, STARPU_R, h[k + k * nt], STARPU_RW,
+                   h[k + i * nt], 0);
         }
         for (int n = k + 1; n < nt; n++)
             for (int m = k + 1; m < nt; m++)
-                starpu_task_insert(&cl_update, STARPU_PRIORITY,
-                                   3 * nt - 2 * (m < n ? m : n) - k - 2, STARPU_R, h[m + k * nt],
-                                   STARPU_R, h[k + n * nt], STARPU_RW, h[m + n * nt], 0);
+                insert(&cl_update, STARPU_PRIORITY, 3 * nt - 2 * (m < n ? m : n) - k - 2, STARPU_R,
+                       h[m + k * nt], STARPU_R, h[k + n * nt], STARPU_RW, h[m + n * nt], 0);
     }
 }
 
 static void insert_cholesky(starpu_data_handle_t *h, int nt)
 {
     for (int k = 0; k < nt; k++) {
-        starpu_task_insert(&cl_potrf, STARPU_PRIORITY, 3 * (nt - k) - 2, STARPU_RW, h[k + k * nt],
-                           0);
+        insert(&cl_potrf, STARPU_PRIORITY, 3 * (nt - k) - 2, STARPU_RW, h[k + k * nt], 0);
         for (int m = k + 1; m < nt; m++)
-            starpu_task_insert(&cl_trsm, STARPU_PRIORITY, 3 * nt - 2 * m - k - 1, STARPU_R,
-                               h[k + k * nt], STARPU_RW, h[m + k * nt], 0);
+            insert(&cl_trsm, STARPU_PRIORITY, 3 * nt - 2 * m - k - 1, STARPU_R, h[k + k * nt],
+                   STARPU_RW, h[m + k * nt], 0);
         for (int m = k + 1; m < nt; m++) {
             int priority = 3 * nt - 2 * m - k - 2;
             for (int n = k + 1; n < m; n++)
-                starpu_task_insert(&cl_gemm, STARPU_PRIORITY, priority, STARPU_R, h[m + k * nt],
-                                   STARPU_R, h[n + k * nt], STARPU_RW, h[m + n * nt], 0);
-            starpu_task_insert(&cl_syrk, STARPU_PRIORITY, priority, STARPU_R, h[m + k * nt],
-                               STARPU_RW, h[m + m * nt], 0);
+                insert(&cl_gemm, STARPU_PRIORITY, priority, STARPU_R, h[m + k * nt], STARPU_R,
+                       h[n + k * nt], STARPU_RW, h[m + n * nt], 0);
+            insert(&cl_syrk, STARPU_PRIORITY, priority, STARPU_R, h[m + k * nt], STARPU_RW,
+                   h[m + m * nt], 0);
         }
     }
 }
@@ -161,16 +168,87 @@ static void fill(double *a, int64_t m, int64_t n, int64_t i0, int64_t j0, int64_
             a[i + j * m] = spd(i0 + i, j0 + j, order);
 }
 
+/* Who computes what is in the matrix, and when. */
+#ifdef RANKS
+static int rank, grid_rows, grid_columns;
+
+static int begin(int argc, char **argv)
+{
+    struct starpu_conf conf;
+    grid_rows = argument(argc, argv, 5, "P");
+    grid_columns = argument(argc, argv, 6, "Q");
+    if (starpu_conf_init(&conf) != 0 ||
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &(int){0}) != MPI_SUCCESS)
+        return 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    conf.use_explicit_workers_bindid = 1; /* else the worker of each rank is on the first core */
+    conf.workers_bindid[0] = (unsigned)(rank % sysconf(_SC_NPROCESSORS_ONLN));
+    return starpu_mpi_init_conf(&argc, &argv, 0, MPI_COMM_WORLD, &conf);
+}
+
+static bool mine(int i, int j)
+{
+    return i % grid_rows * grid_columns + j % grid_columns == rank;
+}
+
+static void own(starpu_data_handle_t tile, int i, int j, int nt)
+{
+    starpu_mpi_data_register(tile, i + (starpu_mpi_tag_t)j * nt,
+                             i % grid_rows * grid_columns + j % grid_columns);
+}
+
+static void wait_for_all(void)
+{
+    starpu_mpi_wait_for_all(MPI_COMM_WORLD);
+    starpu_mpi_barrier(MPI_COMM_WORLD);
+}
+
+static void end(void)
+{
+    starpu_mpi_shutdown();
+    MPI_Finalize();
+}
+#else
+static const int rank = 0;
+
+static int begin(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    return starpu_init(NULL);
+}
+
+static bool mine(int i, int j)
+{
+    return (void)i, (void)j, true;
+}
+
+static void own(starpu_data_handle_t tile, int i, int j, int nt)
+{
+    (void)tile, (void)i, (void)j, (void)nt;
+}
+
+static void wait_for_all(void)
+{
+    starpu_task_wait_for_all();
+}
+
+static void end(void)
+{
+    starpu_shutdown();
+}
+#endif
+
 int main(int argc, char **argv)
 {
     enum routine what = routine(argc, argv, 1);
-    int n = argument(argc, argv, 2, "N"), nb = argument(argc, argv, 3, "NB"), lu = what == RUN_GETRF;
+    int n = argument(argc, argv, 2, "N"), nb = argument(argc, argv, 3, "NB"),
+        lu = what == RUN_GETRF;
     int runs = argument(argc, argv, 4, "RUNS"), nt = (n + nb - 1) / nb;
     if (!lu && what != RUN_POTRF) {
         fprintf(stderr, "%s: argument 1 has to be potrf or getrf\n", argv[0]);
         return 2;
     }
-    if (starpu_init(NULL) != 0)
+    if (begin(argc, argv) != 0)
         return 1;
     double **a = calloc((size_t)nt * (size_t)nt, sizeof(*a));
     starpu_data_handle_t *h = calloc((size_t)nt * (size_t)nt, sizeof(*h));
@@ -180,21 +258,27 @@ int main(int argc, char **argv)
             for (int i = lu ? 0 : j; i < nt; i++) {
                 int64_t m = i + 1 < nt ? nb : n - i * nb, w = j + 1 < nt ? nb : n - j * nb;
                 double **t = &a[i + j * nt];
-                if (*t == NULL)
-                    *t = aligned_alloc(64, ((size_t)nb * (size_t)nb + 7) / 8 * 64);
-                fill(*t, m, w, (int64_t)i * nb, (int64_t)j * nb, n);
-                starpu_matrix_data_register(&h[i + j * nt], STARPU_MAIN_RAM, (uintptr_t)*t,
-                                            (uint32_t)m, (uint32_t)m, (uint32_t)w, sizeof(double));
+                if (mine(i, j)) {
+                    if (*t == NULL)
+                        *t = aligned_alloc(64, ((size_t)nb * (size_t)nb + 7) / 8 * 64);
+                    fill(*t, m, w, (int64_t)i * nb, (int64_t)j * nb, n);
+                }
+                starpu_matrix_data_register(&h[i + j * nt], mine(i, j) ? STARPU_MAIN_RAM : -1,
+                                            (uintptr_t)*t, (uint32_t)m, (uint32_t)m, (uint32_t)w,
+                                            sizeof(double));
+                own(h[i + j * nt], i, j, nt);
             }
+        wait_for_all();
         double start = seconds();
         (lu ? insert_lu : insert_cholesky)(h, nt);
-        starpu_task_wait_for_all();
+        wait_for_all();
         times[r] = seconds() - start;
         for (int j = 0; j < nt; j++)
             for (int i = lu ? 0 : j; i < nt; i++)
                 starpu_data_unregister(h[i + j * nt]);
     }
-    report(flops(what, n), times, runs);
-    starpu_shutdown();
+    if (rank == 0)
+        report(flops(what, n), times, runs);
+    end();
     return 0;
 }
