@@ -142,12 +142,13 @@ static void LOCAL(small_product)(int m, int n, int turn, dag_trans ta, dag_trans
     ref_free_all();
 }
 
-/* Each shape of a register block that small products are cut into, eight vectors of rows and three blocks of columns: as
- * they lie, and with operands turned. */
+/* Each shape of a register block that small products are cut into, eight vectors of rows, of 64 bytes at most, and three
+ * blocks of columns: as they lie, and with operands turned. */
 static void LOCAL(gemm_small)(void)
 {
+    enum { ROWS = 8 * 64 / (int)sizeof(elem_t) + 2 };
     int turn = 0;
-    for (int m = 1; m <= 130; m++)
+    for (int m = 1; m <= ROWS; m++)
         for (int n = 1; n <= 26; n++, turn++) {
             LOCAL(small_product)(m, n, turn, DAG_NO_TRANS, DAG_NO_TRANS);
             LOCAL(small_product)(m, n, turn, transes[turn % 3], transes[turn / 5 % 3]);
