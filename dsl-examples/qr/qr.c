@@ -34,6 +34,7 @@ struct dag_qr {
     dag_matrix *T;    /* of the stacks; NULL for a matrix without elements */
     void *room;       /* memory of T where that is small */
     dag_matrix *tree; /* V and T; NULL where there is one stack */
+    dag_matrix *none; /* without elements; NULL where there is a tree, or no graph has factored */
 };
 
 static void check_alike(dagi_check *c, const char *name, const dag_matrix *A, const dag_matrix *B)
@@ -172,32 +173,38 @@ void dag_qr_free(dag_qr *qr)
         return;
     dag_matrix_free(qr->T);
     dag_matrix_free(qr->tree);
+    dag_matrix_free(qr->none);
     free(qr->room);
     free(qr);
 }
 
 /* ---- factorisation ----------------------------------------------------------------------- */
 
-/* A graph without a tree names no tree, but gets a matrix all the same, here one without elements. T once more would do,
- * but stores to memory that two globals name wait, in copies, for the end of the pool. */
+/* A graph without a tree names no tree, but gets a matrix all the same. T once more would do where tasks only read it; but
+ * stores to memory that two globals name wait, in copies, for the end of the pool. */
+static dag_status make_none(dag_context *ctx, dag_qr *qr)
+{
+    dag_matrix_desc desc = {.prec = qr->prec, .mb = qr->nb, .nb = qr->nb, .p = qr->p, .q = qr->q, .name = "no tree"};
+    return qr->tree != NULL ? DAG_SUCCESS : dag_matrix_new(ctx, &desc, &qr->none);
+}
+
+static dag_matrix *tree_of(const dag_qr *qr)
+{
+    return qr->tree != NULL ? qr->tree : qr->none != NULL ? qr->none : qr->T;
+}
+
 static dag_status factor(dag_context *ctx, dag_matrix *slab, const dag_qr *qr, int ahead)
 {
     DAGI_MAKERS(geqrf) make[4] = DAGI_FOUR(geqrf);
     dag_shape head = {qr->nb, qr->nb, dag_precision_size(qr->prec)};
-    dag_matrix_desc empty = {.prec = qr->prec, .mb = qr->nb, .nb = qr->nb, .p = qr->p, .q = qr->q, .name = "no tree"};
-    dag_matrix *none = NULL;
     dag_pieces S;
     (void)dag_kernels_init(NULL);
     dag_view_pieces(slab, qr->tiles, qr->stacks, &S);
     if (ahead < 0)
         ahead = slab->q == 1 ? qr->panels : 3;
-    if (qr->tree == NULL)
-        (void)dag_matrix_new(ctx, &empty, &none); /* without memory the pool has no collection, and fails on all ranks */
-    dag_status status = dag_run(ctx, make[qr->prec](ctx, &S.super, qr->T, qr->tree != NULL ? qr->tree : none, &head,
-                                                    qr->rows, qr->stacks, qr->tree != NULL, qr->tiles, qr->panels,
-                                                    qr->block, ahead));
-    dag_matrix_free(none);
-    return status;
+    return dag_run(ctx, make[qr->prec](ctx, &S.super, qr->T, tree_of(qr), &head, qr->rows,
+                                       qr->stacks, qr->tree != NULL, qr->tiles, qr->panels, qr->block,
+                                       ahead));
 }
 
 /* The same by a program that inserts the tasks, or with tiles of two sizes, or both. */
@@ -294,6 +301,8 @@ static dag_status do_geqrf(dag_context *ctx, dagi_entry entry, dag_matrix *A,
             *qr = made;
             return DAG_SUCCESS;
         }
+        if (status == DAG_SUCCESS && !empty && graph)
+            status = make_none(ctx, made);
         if (status == DAG_SUCCESS)
             status = dagi_la_slab(ctx, A, &slab);
         status = dagi_la_agreed(ctx, entry.name, status);
@@ -345,12 +354,6 @@ static int ahead_of(const dag_matrix *A, const dag_qr *qr, const dag_matrix *B, 
     if (!far || room < (FEW + 1) * panel)
         return FEW;
     return room / panel < qr->panels ? (int)(room / panel) : qr->panels;
-}
-
-/* As in factor(); but of what tasks only read, two globals may name the memory. */
-static dag_matrix *tree_of(const dag_qr *qr)
-{
-    return qr->tree != NULL ? qr->tree : qr->T;
 }
 
 /* Both are in slab layout and have elements. `identity`: B holds columns of it; `far`: messages are slow. */
