@@ -210,9 +210,15 @@ static dag_status do_potrf(dag_context *ctx, dagi_entry entry, dag_uplo uplo, da
 static dag_status run_potrs(const dagi_check *c, dag_uplo uplo, dag_matrix *A, dag_matrix *B,
                             dagi_few *few)
 {
+    int lower = uplo == DAG_LOWER;
+    if (!dagi_few_agreed(few, c) && dagi_few_stay(A, B)) { /* potrs_L.jdf lets B visit A */
+        dag_status status = dag_trsm(c->ctx, DAG_LEFT, uplo, lower ? DAG_NO_TRANS : DAG_CONJ_TRANS, DAG_NON_UNIT, 1, A, B);
+        return status != DAG_SUCCESS
+                   ? status
+                   : dag_trsm(c->ctx, DAG_LEFT, uplo, lower ? DAG_CONJ_TRANS : DAG_NO_TRANS, DAG_NON_UNIT, 1, A, B);
+    }
     if (!dagi_few_agreed(few, c))
         return dag_run(c->ctx, potrs_pool(c->ctx, uplo, A, B));
-    int lower = uplo == DAG_LOWER;
     few->how.sweep[!lower] = (la_few_sweep){uplo, DAG_NO_TRANS, DAG_NON_UNIT};
     few->how.sweep[lower] = (la_few_sweep){uplo, DAG_CONJ_TRANS, DAG_NON_UNIT};
     (void)dag_kernels_init(NULL);

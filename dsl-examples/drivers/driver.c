@@ -62,90 +62,6 @@ dag_status driver_agreed(dag_context *ctx, dag_status mine)
 
 /* ---- help for the drivers ---------------------------------------------------------------- */
 
-dag_status driver_tile(dag_context *ctx, const options *o, int64_t m, int64_t n, int64_t *nb)
-{
-    dag_tile_choice choice = {.nb = o->nb};
-    int has;
-    dag_status status = driver_collective(ctx, two_sizes_tile(ctx, o, m, n, &choice.nb, &has));
-    if (status == DAG_SUCCESS && !has && o->nb == 0)
-        status = driver_collective(ctx, (o->layout == DAG_LAYOUT_SLAB && !o->by_tiles ? dag_la_slab : dag_la_tile)(ctx, o->prec, m, &choice));
-    *nb = choice.nb;
-    return status;
-}
-
-dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t n, dag_uplo uplo,
-                         dag_matrix **matrix)
-{
-    int64_t nb;
-    /* by rows, so that right-hand sides get the tiles of their matrix */
-    dag_status status = driver_tile(ctx, o, m, n, &nb);
-    if (status != DAG_SUCCESS)
-        return status;
-    const dag_matrix_desc desc = {.prec = o->prec, .m = m, .n = n, .mb = nb, .nb = nb,
-                                  .p = o->p, .q = o->q, .layout = o->layout, .uplo = uplo};
-    status = driver_agreed(ctx, dag_matrix_new(ctx, &desc, matrix));
-    if (status == DAG_SUCCESS)
-        status = memory_check(ctx, *matrix);
-    if (status != DAG_SUCCESS) {
-        dag_matrix_free(*matrix);
-        *matrix = NULL;
-    }
-    return status;
-}
-
-dag_status driver_random_positive(dag_context *ctx, const options *o, dag_matrix *A,
-                                  driver_random *random, dag_element_source *source)
-{
-    if (o->matgen != NULL)
-        return generate(ctx, o, A, source);
-    random->hermitian = (dag_plghe_source){A, (double)A->n, o->seed};
-    *source = (dag_element_source){dag_plghe_each, &random->hermitian};
-    return driver_collective(ctx, dag_plghe(ctx, A, (double)A->n, o->seed));
-}
-
-dag_status driver_random_general(dag_context *ctx, const options *o, dag_matrix *A,
-                                 driver_random *random, dag_element_source *source)
-{
-    if (o->pivoting == DRIVER_PIVOT_NONE || o->matgen != NULL)
-        return driver_random_positive(ctx, o, A, random, source);
-    random->general = (dag_plrnt_source){A, o->seed};
-    *source = (dag_element_source){dag_plrnt_each, &random->general};
-    return driver_collective(ctx, dag_plrnt(ctx, A, o->seed));
-}
-
-dag_status driver_rectangular(dag_context *ctx, const options *o, dag_matrix **A)
-{
-    if (o->matrix != NULL)
-        return load_rectangular(ctx, o, A);
-    int64_t rows = o->given & OPT_BIT(OPT_M) ? o->m : o->n;
-    dag_element_source unused;
-    dag_status status = driver_matrix(ctx, o, rows, o->n, DAG_GENERAL, A);
-    if (status == DAG_SUCCESS && o->matgen != NULL)
-        return generate(ctx, o, *A, &unused);
-    return status == DAG_SUCCESS ? driver_collective(ctx, dag_plrnt(ctx, *A, o->seed)) : status;
-}
-
-/* `e` is a tile of the matrix that is written. */
-static dag_status copy_rows(dag_matrix *to, int64_t i, int64_t j, const dag_element *e, void *arg)
-{
-    const dag_matrix *from = arg;
-    int64_t ld, rows = from->m - i * from->mb;
-    if (rows <= 0)
-        return DAG_SUCCESS;
-    rows = rows < e->shape.m ? rows : e->shape.m;
-    const char *source = dag_matrix_at(from, i, j, &ld);
-    (void)to;
-    for (int64_t c = 0; c < e->shape.n; c++)
-        memcpy((char *)e->ptr + (size_t)(c * e->ld) * e->shape.elem,
-               source + (size_t)(c * ld) * e->shape.elem, (size_t)rows * e->shape.elem);
-    return DAG_SUCCESS;
-}
-
-dag_status driver_copy(dag_matrix *to, dag_matrix *from)
-{
-    return dag_matrix_each_local(to, copy_rows, from);
-}
-
 void driver_shape(report *r, const dag_matrix *A)
 {
     r->m = A->m;
@@ -283,10 +199,10 @@ dag_status driver_grid(dag_context *ctx, const driver *d, options *o, dag_grid_c
 {
     if (o->p != 0 || o->q != 0 || dag_size(ctx) == 1)
         return DAG_SUCCESS;
-    bool plain = o->pivoting == DRIVER_PIVOT_NONE || (o->given & OPT_BIT(OPT_M)); /* no search; tall or wide */
-    const char *routine = plain ? "potrf" : d->name;
-    dag_status status = driver_collective(
-        ctx, dag_la_grid(ctx, routine, o->matrix != NULL ? 0 : o->n, o->nb, choice));
+    const char *routine = o->pivoting == DRIVER_PIVOT_NONE ? "potrf" : d->name; /* no search */
+    bool known = o->matrix == NULL;
+    dag_status status = driver_collective(ctx, dag_la_grid(ctx, routine, known ? driver_rows(o) : 0, known ? o->n : 0,
+                                                           o->nb, choice));
     o->p = choice->p;
     o->q = choice->q;
     return status;
@@ -465,6 +381,7 @@ int driver_main(const driver *d, int argc, char **argv)
     if (!(o.given & OPT_BIT(OPT_LAYOUT)) && memory_wants_slabs(d->name))
         o.layout = DAG_LAYOUT_SLAB;
     o.by_tiles = strcmp(d->name, "getri") == 0; /* two thirds of its work go by tiles */
+    o.by_adjoint = strcmp(d->name, "gelqf") == 0 || strcmp(d->name, "gels") == 0;
     if (!memory_begins(program))
         return DRIVER_FAILED;
     if (o.predict > 0 && (end = choose_best(d, &o, program)) >= 0)

@@ -62,7 +62,7 @@ dag_status driver_collective(dag_context *ctx, dag_status status);
 /* The agreed status of work that each rank did alone; the first rank that failed prints why. */
 dag_status driver_agreed(dag_context *ctx, dag_status mine);
 
-/* The options' tile size, or with --nb 0 one that suits a factorisation of order m, or with tiles of two sizes of m x n. */
+/* The options' tile size, or with --nb 0 one that suits a factorisation of an m x n matrix. */
 dag_status driver_tile(dag_context *ctx, const options *o, int64_t m, int64_t n, int64_t *nb);
 /* A new matrix with the options' tiles, grid, storage and element type. */
 dag_status driver_matrix(dag_context *ctx, const options *o, int64_t m, int64_t n, dag_uplo uplo,
@@ -80,6 +80,12 @@ dag_status driver_random_positive(dag_context *ctx, const options *o, dag_matrix
 /* The same for a matrix without structure; with --pivoting none for one as above. */
 dag_status driver_random_general(dag_context *ctx, const options *o, dag_matrix *A,
                                  driver_random *random, dag_element_source *source);
+/* The options' M, or N. */
+int64_t driver_rows(const options *o);
+/* driver_tile() for what this program does with an m x n matrix, whose adjoint it may factor. */
+dag_status driver_first_tile(dag_context *ctx, const options *o, int64_t m, int64_t n, int64_t *nb);
+/* driver_matrix() with tiles that suit its shape, for the matrix that others get their tiles from. */
+dag_status driver_first(dag_context *ctx, const options *o, int64_t m, int64_t n, dag_matrix **A);
 /* A new matrix of any shape: from options.matrix, or a random M x N one, M = N unless given. */
 dag_status driver_rectangular(dag_context *ctx, const options *o, dag_matrix **A);
 /* Copies the rows that both have, which are cut and lie alike. */

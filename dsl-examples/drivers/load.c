@@ -345,7 +345,7 @@ static dag_status load_checked(dag_context *ctx, const options *o,
         return status;
     const dag_mtx_info *info = dag_mtx_get_info(file);
     sink.symmetry = info->symmetry;
-    status = driver_matrix(ctx, o, info->rows, info->cols, DAG_GENERAL, &sink.a);
+    status = driver_first(ctx, o, info->rows, info->cols, &sink.a);
     if (status == DAG_SUCCESS)
         status = driver_agreed(ctx, read_entries(ctx, o, o->matrix, file, &sink));
     dag_mtx_close(file);

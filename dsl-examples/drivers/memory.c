@@ -36,7 +36,7 @@ static const struct peak *find_peak(const char *routine)
 bool memory_wants_slabs(const char *routine)
 {
     const struct peak *p = find_peak(routine);
-    return p != NULL && p->tile > 0;
+    return p != NULL && (p->tile > 0 || strcmp(routine, "gels") == 0); /* its copy of tiles is gone before its peak */
 }
 
 /* Words of a run at its peak, per element of its first matrix, as measured. */

@@ -71,6 +71,7 @@ typedef struct options {
     dag_precision prec;
     dag_layout layout;
     bool by_tiles; /* nb = 0 is dag_la_tile() on slabs, too */
+    bool by_adjoint; /* wide matrices are factored by their adjoint */
     dag_uplo uplo;
     dag_side side;
     dag_trans transa, transb;

@@ -130,16 +130,19 @@ static dag_status run(const driver *d, dag_context *ctx, const options *o, repor
 }
 
 /* Tiles of the samples are those of the whole. */
-static dag_status tile_of_whole(dag_context *ctx, const options *o, int64_t *nb)
+static dag_status tile_of_whole(const driver *d, dag_context *ctx, const options *o, int64_t *nb)
 {
-    int64_t rows = o->given & OPT_BIT(OPT_M) ? o->m : o->n, longest = rows > o->n ? rows : o->n;
+    int64_t rows = driver_rows(o), longest = rows > o->n ? rows : o->n;
+    bool product = (d->row->options & OPT_BIT(OPT_K)) != 0;
     dag_split_desc unused;
     int split = 0;
     dag_status status = driver_collective(ctx, dag_split_settings(ctx, &split, &unused));
     if (status == DAG_SUCCESS && split)
         status = driver_collective(ctx, dag_error(ctx, DAG_ERR_ARG, "tiles of two sizes are cut for one order: leave "
                                                   "the setting split out, or --sample"));
-    return status == DAG_SUCCESS ? driver_tile(ctx, o, longest, longest, nb) : status;
+    if (status != DAG_SUCCESS)
+        return status;
+    return product ? driver_tile(ctx, o, longest, longest, nb) : driver_first_tile(ctx, o, rows, o->n, nb);
 }
 
 dag_status sample_run(const driver *d, dag_context *ctx, const options *o, report *r)
@@ -150,7 +153,7 @@ dag_status sample_run(const driver *d, dag_context *ctx, const options *o, repor
     last.extrapolated = 0;
     if (o->sample[1] == 0)
         return run(d, ctx, o, r);
-    dag_status status = tile_of_whole(ctx, o, &part.nb);
+    dag_status status = tile_of_whole(d, ctx, o, &part.nb);
     for (int i = 0; i < 2 && status == DAG_SUCCESS; i++) {
         part.given |= is_inner(o) ? OPT_BIT(OPT_K) : 0;
         *(is_inner(o) ? &part.k : &part.n) = o->sample[i];

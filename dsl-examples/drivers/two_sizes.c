@@ -41,7 +41,7 @@ static dag_status choose(dag_context *ctx, const options *o, int64_t m, int64_t 
 
 dag_status two_sizes_tile(dag_context *ctx, const options *o, int64_t m, int64_t n, int64_t *nb, int *has)
 {
-    int64_t rows = o->given & OPT_BIT(OPT_M) ? o->m : o->n, k = o->given & OPT_BIT(OPT_K) ? o->k : o->n;
+    int64_t rows = driver_rows(o), k = o->given & OPT_BIT(OPT_K) ? o->k : o->n;
     *has = 0;
     if (chosen.routine == NULL)
         return DAG_SUCCESS;

@@ -99,7 +99,7 @@ static dag_status complete(dag_context *ctx, hpl_input *in)
     dag_status status = DAG_SUCCESS;
     if (in->nb.value[0] == 0) {
         dag_tile_choice choice = {.nb = 1};
-        status = driver_collective(ctx, dag_la_slab(ctx, DAG_D, n, &choice));
+        status = driver_collective(ctx, dag_la_slab(ctx, DAG_D, n, n, &choice));
         in->nb = (hpl_list){1, {choice.nb}};
     }
     bool depths = in->depth.count == 1 && in->depth.value[0] == HPL_AUTO;
@@ -110,7 +110,7 @@ static dag_status complete(dag_context *ctx, hpl_input *in)
         if (hpl_costs_known() != NULL && n > 0)
             grid_by_network(ctx, n, in->nb.value[0], &grid);
         else if (dag_size(ctx) > 1)
-            status = driver_collective(ctx, dag_la_grid(ctx, "getrf", n, in->nb.value[0], &grid));
+            status = driver_collective(ctx, dag_la_grid(ctx, "getrf", n, n, in->nb.value[0], &grid));
         in->p = (hpl_list){1, {grid.p}};
         in->q = (hpl_list){1, {grid.q}};
     }

@@ -65,11 +65,11 @@ dag_status hpl_plan(dag_context *ctx, double fraction)
     dag_status status = memory_of_rank(ctx, &bytes);
     int64_t n = status == DAG_SUCCESS ? (int64_t)sqrt(fraction * bytes * dag_size(ctx) / (8 * words)) : 0;
     if (status == DAG_SUCCESS)
-        status = driver_collective(ctx, dag_la_slab(ctx, DAG_D, n, &tile));
+        status = driver_collective(ctx, dag_la_slab(ctx, DAG_D, n, n, &tile));
     if (n > tile.nb)
         n -= n % tile.nb; /* no narrow block at the end */
     if (status == DAG_SUCCESS && dag_size(ctx) > 1)
-        status = driver_collective(ctx, dag_la_grid(ctx, "getrf", n, tile.nb, &grid));
+        status = driver_collective(ctx, dag_la_grid(ctx, "getrf", n, n, tile.nb, &grid));
     if (status == DAG_SUCCESS && dag_size(ctx) > 1 && n > 0)
         status = hpl_costs_ask(ctx, n, tile.nb);
     if (status == DAG_SUCCESS && dag_rank(ctx) == 0)

@@ -153,6 +153,16 @@ typedef struct dagi_few {
     int wanted; /* 1: it will, where messages are slow and no rank has devices */
 } dagi_few;
 
+/*
+ * Whether B stays where it is in both sweeps of a solve on several ranks, and tiles of A travel along rows, as trsm_L.jdf has
+ * it. Where B visits A, each tile goes from rank to rank as often as A has block columns; but a B of fewer block columns than
+ * two for each process column would leave ranks without work.
+ */
+static inline int dagi_few_stay(const dag_matrix *A, const dag_matrix *B)
+{
+    return A->p * A->q > 1 && B->nt >= 2 * A->q;
+}
+
 /* Whether messages take longer here than products, for all that this rank knows: ranks have to agree on it. */
 int dagi_few_far(const dag_context *ctx);
 /* Before ranks agree on the arguments: room for it if B has few columns; `pivots`: rows will be

@@ -31,12 +31,12 @@ static dag_status count_together(dag_context *ctx, int *together)
     return status;
 }
 
-dag_status dag_la_grid(dag_context *ctx, const char *routine, int64_t n, int64_t nb,
+dag_status dag_la_grid(dag_context *ctx, const char *routine, int64_t m, int64_t n, int64_t nb,
                        dag_grid_choice *choice)
 {
     int together = 0;
     dag_status status = count_together(ctx, &together);
-    const dagi_grid_case c = {routine, dag_size(ctx), together, n, nb > 0 ? nb : 128};
+    const dagi_grid_case c = {routine, dag_size(ctx), together, m, n, nb > 0 ? nb : 128};
     if (status == DAG_SUCCESS)
         dagi_grid_rule(&c, choice);
     return status;

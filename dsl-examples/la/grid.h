@@ -4,12 +4,12 @@
 
 #include <dag/la.h>
 
-/* What a grid is chosen for: `ranks` in all, `together` of them on the node of rank 0; a matrix of order n, 0 =
+/* What a grid is chosen for: `ranks` in all, `together` of them on the node of rank 0; an m x n matrix, 0 =
  * not known yet, in tiles of nb. */
 typedef struct dagi_grid_case {
     const char *routine;
     int ranks, together;
-    int64_t n, nb;
+    int64_t m, n, nb;
 } dagi_grid_case;
 
 /* A number that differs between hosts. */

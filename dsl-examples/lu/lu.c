@@ -361,23 +361,39 @@ static dag_status run_few(dag_context *ctx, dag_trans trans, dag_matrix *A, cons
     return dagi_few_run(ctx, few, A, ipiv, B, 2, 1, !plain);
 }
 
+/* B stays, which getrs_N.jdf and getrs_T.jdf let visit A. */
+static dag_status solve_in_place(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B)
+{
+    const dag_uplo uplo[2] = {DAG_LOWER, DAG_UPPER};
+    dag_status status = DAG_SUCCESS;
+    for (int s = 0; s < 2 && status == DAG_SUCCESS; s++) {
+        dag_uplo of = uplo[trans == DAG_NO_TRANS ? s : 1 - s];
+        status = dag_trsm(ctx, DAG_LEFT, of, trans, of == DAG_LOWER ? DAG_UNIT : DAG_NON_UNIT, 1, A, B);
+    }
+    return status;
+}
+
+static dag_status run_sweeps(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B)
+{
+    DAGI_MAKERS(getrs_N) plain[4] = DAGI_FOUR(getrs_N);
+    DAGI_MAKERS(getrs_T) transposed[4] = DAGI_FOUR(getrs_T);
+    if (dagi_few_stay(A, B))
+        return solve_in_place(ctx, trans, A, B);
+    return dag_run(ctx, trans == DAG_NO_TRANS ? plain[A->prec](ctx, A, B) : transposed[A->prec](ctx, (int)trans, A, B));
+}
+
 /* Arguments have been checked and agreed on. */
 static dag_status run_getrs(dag_context *ctx, const char *routine, dag_trans trans, dag_matrix *A,
                             const int64_t *ipiv, dag_matrix *B)
 {
-    DAGI_MAKERS(getrs_N) plain[4] = DAGI_FOUR(getrs_N);
-    DAGI_MAKERS(getrs_T) transposed[4] = DAGI_FOUR(getrs_T);
     dagi_check c;
     dagi_check_start(&c, ctx, routine);
     (void)dag_kernels_init(NULL);
     if (ipiv != NULL && trans == DAG_NO_TRANS)
         c.status = swap_rows(&c, B, A->m, ipiv, 0);
-    if (c.status != DAG_SUCCESS)
-        return c.status;
-    if (trans == DAG_NO_TRANS)
-        return dag_run(ctx, plain[A->prec](ctx, A, B));
-    c.status = dag_run(ctx, transposed[A->prec](ctx, (int)trans, A, B));
-    if (c.status == DAG_SUCCESS && ipiv != NULL)
+    if (c.status == DAG_SUCCESS)
+        c.status = run_sweeps(ctx, trans, A, B);
+    if (c.status == DAG_SUCCESS && ipiv != NULL && trans != DAG_NO_TRANS)
         c.status = swap_rows(&c, B, A->m, ipiv, 1);
     return c.status;
 }

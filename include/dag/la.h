@@ -56,11 +56,15 @@ typedef struct dag_tile_choice {
 dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile_choice *choice);
 
 /**
- * dag_la_tile() for LU and QR of a matrix of order n on slabs. Block columns are updated by products of tall matrices, which
+ * dag_la_tile() for LU and QR of an m x n matrix on slabs. Block columns are updated by products of tall matrices, which
  * no cache holds: up to 240 columns pay. One worker gets eight of those, or columns as wide as tiles; several get five block
- * columns each, of at least 48 columns, for a panel waits for the one before. choice->seconds are those of dag_la_tile().
+ * columns each, of at least 48 columns, for a panel waits for the one before. Tall matrices (m >= 2 n) get narrow columns on
+ * one worker, too, from 96 on, since most of their work is in panels; with 100 rows per column or more the fewest block
+ * columns of up to 240, for then memory counts. choice->nb is at most min(m, n), or 1 without elements;
+ * choice->seconds are those of dag_la_tile() for that order. LQ, and least norms of a wide matrix, factor the adjoint: ask for
+ * that, n x m.
  */
-dag_status dag_la_slab(dag_context *ctx, dag_precision prec, int64_t n, dag_tile_choice *choice);
+dag_status dag_la_slab(dag_context *ctx, dag_precision prec, int64_t m, int64_t n, dag_tile_choice *choice);
 
 /** dag_la_tile() for double precision, the tile size alone. */
 dag_status dag_la_nb(dag_context *ctx, int64_t n, int64_t *nb);
@@ -100,11 +104,11 @@ typedef struct dag_grid_choice {
 /**
  * The grid of all ranks that suits a routine: "getrf", "potrf" and so on.
  *
- * @param n   order of the matrix; 0 = not known yet, it is large
- * @param nb  size of its tiles; 0 = not known yet
+ * @param m, n  rows and columns of the matrix; 0 = not known yet, it is large and square
+ * @param nb    size of its tiles; 0 = not known yet
  * Collective.
  */
-dag_status dag_la_grid(dag_context *ctx, const char *routine, int64_t n, int64_t nb,
+dag_status dag_la_grid(dag_context *ctx, const char *routine, int64_t m, int64_t n, int64_t nb,
                        dag_grid_choice *choice);
 
 /** eps of an element type, the distance from 1 to the next number: what backward errors and their

@@ -205,7 +205,7 @@ static void choose_grids(info *i)
     static const char *const routines[GRIDS] = {"potrf", "getrf", "geqrf", "gemm"};
     for (int g = 0; g < GRIDS; g++) {
         dag_grid_choice choice;
-        if (dag_la_grid(i->context, routines[g], 0, 0, &choice) != DAG_SUCCESS)
+        if (dag_la_grid(i->context, routines[g], 0, 0, 0, &choice) != DAG_SUCCESS)
             return;
         i->grids[g] = (grid){.routine = routines[g], .p = choice.p, .q = choice.q};
         snprintf(i->grids[g].why, sizeof i->grids[g].why, "%s", choice.why);

@@ -492,14 +492,14 @@ static void test_refusals(void)
 }
 
 /* Where there are several workers each has five block columns or more, but of columns that are not too narrow; one has those
- * of tiles, or wider ones. */
+ * of tiles, or wider ones. Tall matrices get narrow ones, wide ones those of their rows. */
 static void test_slabs(void)
 {
     dag_tile_choice tile, slab;
     double workers = dag_workers(ctx);
     CHECK(dag_allreduce(ctx, DAG_SUM, &workers, 1) == DAG_SUCCESS, "workers");
     for (int64_t n = 0; n <= 8192; n = n * 2 + 1) {
-        CHECK(dag_la_tile(ctx, DAG_D, n, &tile) == DAG_SUCCESS && dag_la_slab(ctx, DAG_D, n, &slab) == DAG_SUCCESS, "n %" PRId64, n);
+        CHECK(dag_la_tile(ctx, DAG_D, n, &tile) == DAG_SUCCESS && dag_la_slab(ctx, DAG_D, n, n, &slab) == DAG_SUCCESS, "n %" PRId64, n);
         double each = (double)n / ((double)slab.nb * workers);
         int64_t least = workers == 1 || tile.nb >= n ? tile.nb : 48;
         double wanted = workers == 1 ? 8 : 5;
@@ -508,8 +508,20 @@ static void test_slabs(void)
         CHECK(right && slab.nb <= (tile.nb > 240 ? tile.nb : 240), "n %" PRId64 ": %" PRId64 ", tiles of %" PRId64, n, slab.nb,
               tile.nb);
     }
-    CHECK(dag_la_tile(ctx, DAG_S, 100000, &tile) == DAG_SUCCESS && dag_la_slab(ctx, DAG_S, 100000, &slab) == DAG_SUCCESS &&
+    CHECK(dag_la_tile(ctx, DAG_S, 100000, &tile) == DAG_SUCCESS && dag_la_slab(ctx, DAG_S, 100000, 100000, &slab) == DAG_SUCCESS &&
               slab.nb == 240, "the widest: %" PRId64, slab.nb);
+    for (int64_t n = 0; n <= 4000; n = n * 2 + 10) {
+        int64_t narrow = workers > 1 ? 48 : 96, nb = n / (int64_t)(workers > 1 ? 5 * workers : 8) / 24 * 24;
+        nb = nb > 240 ? 240 : nb > narrow ? nb : narrow;
+        nb = nb < n ? nb : n > 1 ? n : 1;
+        CHECK(dag_la_slab(ctx, DAG_D, 2 * n + 1, n, &slab) == DAG_SUCCESS && slab.nb == nb, "tall, %" PRId64 " columns: %" PRId64
+              ", not %" PRId64, n, slab.nb, nb);
+        CHECK(dag_la_slab(ctx, DAG_D, 100 * n, n, &slab) == DAG_SUCCESS && slab.nb >= 1 && slab.nb <= 240 &&
+                  (n > 240 ? slab.nb >= 120 && slab.nb % 24 == 0 : slab.nb == (n > 1 ? n : 1)),
+              "high, %" PRId64 " columns: %" PRId64, n, slab.nb);
+        CHECK(dag_la_slab(ctx, DAG_D, n, n, &tile) == DAG_SUCCESS && dag_la_slab(ctx, DAG_D, n, 3 * n, &slab) == DAG_SUCCESS &&
+              slab.nb == tile.nb, "wide, %" PRId64 " rows: %" PRId64 ", not %" PRId64, n, slab.nb, tile.nb);
+    }
 }
 
 /* Several pools at once, and pools in a row that name common matrices. */

@@ -145,7 +145,7 @@ static void start(run *r, const char *threads)
     }
     dag_config_free(config);
     bool panels = r->what == GETRF || r->what == GESV || r->what == GEQRF || r->what == GELS;
-    if ((panels ? dag_la_slab : dag_la_tile)(r->ctx, r->prec, r->n, &tile) != DAG_SUCCESS)
+    if ((panels ? dag_la_slab(r->ctx, r->prec, r->n, r->n, &tile) : dag_la_tile(r->ctx, r->prec, r->n, &tile)) != DAG_SUCCESS)
         exit(1);
     r->A = matrix(r, r->n, tile.nb, r->a);
     r->B = matrix(r, r->columns, tile.nb, r->b);
