@@ -212,10 +212,11 @@ static dag_status run_potrs(const dagi_check *c, dag_uplo uplo, dag_matrix *A, d
 {
     int lower = uplo == DAG_LOWER;
     if (!dagi_few_agreed(few, c) && dagi_few_stay(A, B)) { /* potrs_L.jdf lets B visit A */
-        dag_status status = dag_trsm(c->ctx, DAG_LEFT, uplo, lower ? DAG_NO_TRANS : DAG_CONJ_TRANS, DAG_NON_UNIT, 1, A, B);
-        return status != DAG_SUCCESS
-                   ? status
-                   : dag_trsm(c->ctx, DAG_LEFT, uplo, lower ? DAG_CONJ_TRANS : DAG_NO_TRANS, DAG_NON_UNIT, 1, A, B);
+        const dag_trans trans[2] = {lower ? DAG_NO_TRANS : DAG_CONJ_TRANS, lower ? DAG_CONJ_TRANS : DAG_NO_TRANS};
+        dag_status status = DAG_SUCCESS;
+        for (int s = 0; s < 2 && status == DAG_SUCCESS; s++)
+            status = dag_run(c->ctx, dag_trsm_new(c->ctx, DAG_LEFT, uplo, trans[s], DAG_NON_UNIT, 1, A, B));
+        return status;
     }
     if (!dagi_few_agreed(few, c))
         return dag_run(c->ctx, potrs_pool(c->ctx, uplo, A, B));

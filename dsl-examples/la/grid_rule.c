@@ -9,8 +9,8 @@
  * QR of a tall matrix is panels for the most part, which the ranks of a process column share: each factors what it has, and
  * triangles are combined by a tree. Two ranks of a Zen 3 make, on two rows beside one, 1.09 times as much of 8000 x 500 and
  * 1.3 times of 3000 x 300, as much of 4000 x 1000, and .9 of 3000 x 1000. Sixteen ranks, simulated, are fastest on 16 x 1
- * for 20000 x 500, on that and 8 x 2 for 40000 x 2500, and on 4 x 4 for 40000 x 10000, where one row takes 1.1 to 1.4 times
- * as long.
+ * for 20000 x 500, on that and 8 x 2 for 40000 x 2500, and on 4 x 4 for 40000 x 10000, where one row takes 1.05
+ * (columns of 48) to 1.7 times (192) as long.
  *
  * Everything else moves the least where the parts of the matrix are as square as the number of ranks allows: in a product a
  * rank gets the other two matrices' tiles of its rows and of its columns. Two ranks of a Zen 3 make, on two rows beside one,

@@ -368,7 +368,7 @@ static dag_status solve_in_place(dag_context *ctx, dag_trans trans, dag_matrix *
     dag_status status = DAG_SUCCESS;
     for (int s = 0; s < 2 && status == DAG_SUCCESS; s++) {
         dag_uplo of = uplo[trans == DAG_NO_TRANS ? s : 1 - s];
-        status = dag_trsm(ctx, DAG_LEFT, of, trans, of == DAG_LOWER ? DAG_UNIT : DAG_NON_UNIT, 1, A, B);
+        status = dag_run(ctx, dag_trsm_new(ctx, DAG_LEFT, of, trans, of == DAG_LOWER ? DAG_UNIT : DAG_NON_UNIT, 1, A, B));
     }
     return status;
 }
