@@ -210,18 +210,13 @@ static dag_status do_potrf(dag_context *ctx, dagi_entry entry, dag_uplo uplo, da
 static dag_status run_potrs(const dagi_check *c, dag_uplo uplo, dag_matrix *A, dag_matrix *B,
                             dagi_few *few)
 {
+    la_few_sweep *sweep = few->how.sweep;
     int lower = uplo == DAG_LOWER;
-    if (!dagi_few_agreed(few, c) && dagi_few_stay(A, B)) { /* potrs_L.jdf lets B visit A */
-        const dag_trans trans[2] = {lower ? DAG_NO_TRANS : DAG_CONJ_TRANS, lower ? DAG_CONJ_TRANS : DAG_NO_TRANS};
-        dag_status status = DAG_SUCCESS;
-        for (int s = 0; s < 2 && status == DAG_SUCCESS; s++)
-            status = dag_run(c->ctx, dag_trsm_new(c->ctx, DAG_LEFT, uplo, trans[s], DAG_NON_UNIT, 1, A, B));
-        return status;
-    }
+    sweep[!lower] = (la_few_sweep){uplo, DAG_NO_TRANS, DAG_NON_UNIT};
+    sweep[lower] = (la_few_sweep){uplo, DAG_CONJ_TRANS, DAG_NON_UNIT};
     if (!dagi_few_agreed(few, c))
-        return dag_run(c->ctx, potrs_pool(c->ctx, uplo, A, B));
-    few->how.sweep[!lower] = (la_few_sweep){uplo, DAG_NO_TRANS, DAG_NON_UNIT};
-    few->how.sweep[lower] = (la_few_sweep){uplo, DAG_CONJ_TRANS, DAG_NON_UNIT};
+        return dagi_few_stay(A, B) ? dagi_few_run_stayed(c->ctx, A, B, sweep)
+                                   : dag_run(c->ctx, potrs_pool(c->ctx, uplo, A, B));
     (void)dag_kernels_init(NULL);
     return dagi_few_run(c->ctx, few, A, NULL, B, 2, 1, 0);
 }

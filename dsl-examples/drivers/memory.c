@@ -13,16 +13,17 @@
 #include <unistd.h>
 
 /* Without options on slab storage where the routine works on that in place (else on any); more for a
- * copy of tile storage, with --check, with --refine (--mixed takes less), and on several ranks for tiles of
- * others. */
+ * copy of tile storage (the one of least squares is gone before their peak), with --check, with --refine (--mixed takes
+ * less), and on several ranks for tiles of others. `slabs`: it works on these. */
 static const struct peak {
     const char *routine;
     double plain, tile, check, refine, ranks;
+    bool slabs;
 } peaks[] = {
-    {"potrf", 0.55, 0, 0.5, 0, 0.25}, {"posv", 0.55, 0, 0, 0.5, 0.25}, {"potri", 1.1, 0, 0.5, 0, 0.4},
-    {"getrf", 1.1, 1, 0, 0, 0.35},    {"gesv", 1.1, 1, 0, 1, 0.35},      {"getri", 1.2, 1, 1, 0, 1},
-    {"geqrf", 1.35, 1, 4, 0, 0.4},    {"gelqf", 1.35, 1, 4.7, 0, 0.75},  {"gels", 2.2, 0, 0, 0, 0.35},
-    {"gemm", 3, 0, 1.05, 0, 0.4},
+    {"potrf", 0.55, 0, 0.5, 0, 0.25, false}, {"posv", 0.55, 0, 0, 0.5, 0.25, false}, {"potri", 1.1, 0, 0.5, 0, 0.4, false},
+    {"getrf", 1.1, 1, 0, 0, 0.35, true},     {"gesv", 1.1, 1, 0, 1, 0.35, true},     {"getri", 1.2, 1, 1, 0, 1, true},
+    {"geqrf", 1.35, 1, 4, 0, 0.4, true},     {"gelqf", 1.35, 1, 4.7, 0, 0.75, true}, {"gels", 2.2, 0, 0, 0, 0.35, true},
+    {"gemm", 3, 0, 1.05, 0, 0.4, false},
 };
 
 static const struct peak *find_peak(const char *routine)
@@ -36,7 +37,7 @@ static const struct peak *find_peak(const char *routine)
 bool memory_wants_slabs(const char *routine)
 {
     const struct peak *p = find_peak(routine);
-    return p != NULL && (p->tile > 0 || strcmp(routine, "gels") == 0); /* its copy of tiles is gone before its peak */
+    return p != NULL && p->slabs;
 }
 
 /* Words of a run at its peak, per element of its first matrix, as measured. */

@@ -3,7 +3,7 @@
 OPTION(M, "m", "M", "rows of the matrix")
 OPTION(N, "n", "N", "order of the matrix (1000)")
 OPTION(K, "k", "K", "inner dimension")
-OPTION(NB, "nb", "NB", "rows and columns of a tile, 0: what suits N (0)")
+OPTION(NB, "nb", "NB", "rows and columns of a tile, 0: what suits the matrix (0)")
 OPTION(PREC, "prec", "s|d|c|z", "element type: float, double, complex of either (d)")
 OPTION(GRID, "grid", "PxQ", "process grid (one row for LU and QR, tall for tall QR, else square parts: dag_info)")
 OPTION(THREADS, "threads", "T", "workers per rank (the cores of the rank)")

@@ -1,6 +1,7 @@
 /* Solves with few right-hand sides: when they go by solve_few.jdf, and what it needs. */
 #include "la/few.h"
 
+#include <dag/blas3.h>
 #include <dag/vector.h>
 
 #include "solve_few.h"
@@ -137,6 +138,14 @@ dag_status dagi_few_run(dag_context *ctx, dagi_few *f, dag_matrix *A, const int6
     return dag_run(ctx, make[A->prec](ctx, A, B, f->ranks, f->homes ? f->homes : f->ranks, how,
                                       (int)(A->p * A->q), count, f->homes ? 0 : count, sweeps, down,
                                       &tiles, &group, &rhs, &rows));
+}
+
+dag_status dagi_few_run_stayed(dag_context *ctx, dag_matrix *A, dag_matrix *B, const la_few_sweep sweep[2])
+{
+    dag_status status = DAG_SUCCESS;
+    for (int s = 0; s < 2 && status == DAG_SUCCESS; s++)
+        status = dag_run(ctx, dag_trsm_new(ctx, DAG_LEFT, sweep[s].uplo, sweep[s].trans, sweep[s].diag, 1, A, B));
+    return status;
 }
 
 void dagi_few_free(dagi_few *f)

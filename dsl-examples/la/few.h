@@ -162,6 +162,8 @@ static inline int dagi_few_stay(const dag_matrix *A, const dag_matrix *B)
 {
     return A->p * A->q > 1 && B->nt >= 2 * A->q;
 }
+/* Solves so: one sweep after the other. */
+dag_status dagi_few_run_stayed(dag_context *ctx, dag_matrix *A, dag_matrix *B, const la_few_sweep sweep[2]);
 
 /* Whether messages take longer here than products, for all that this rank knows: ranks have to agree on it. */
 int dagi_few_far(const dag_context *ctx);

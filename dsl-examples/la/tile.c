@@ -154,13 +154,14 @@ dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile
  * order 500 on, where tiles lose up to a third. One worker has nothing to share; but in tall matrices most of the work is in
  * panels, which QR does faster when they are narrow: one of 8000 x 500 makes 33.2 GFlop/s in columns of 96 and 29.1 in those
  * of 240, LU 37.5 and 38.7. Where there are very many rows per column, stacks are cut so that memory is passed once for each
- * block column, and workers share stacks: as few block columns as can be (100000 x 200: 28.9 GFlop/s in one, 25.4 in three). */
+ * block column, and workers share stacks: as few block columns as can be (100000 x 200: 28.9 GFlop/s in one, 25.4 in three;
+ * two threads 55 and 50, but 27 and 36 of 10000 x 100, which a cache holds). */
 static int64_t slab_of(int64_t m, int64_t n, double workers, int64_t tile)
 {
-    enum { WIDE = 240, STEP = 24, EACH = 5, ALONE = 8, NARROW = 48, NARROW_ALONE = 96, TALL = 2, HIGH = 100 };
-    if (n > 0 && m / HIGH >= n)
-        return n <= WIDE ? n : dagi_ceil_div(dagi_ceil_div(n, dagi_ceil_div(n, WIDE)), STEP) * STEP;
+    enum { WIDE = 240, STEP = 24, EACH = 5, ALONE = 8, NARROW = 48, NARROW_ALONE = 96, TALL = 2, HIGH = 200, HIGH_ALONE = 100 };
     bool several = workers > 1, tall = m / TALL >= n;
+    if (n > 0 && m / (several ? HIGH : HIGH_ALONE) >= n)
+        return n <= WIDE ? n : dagi_ceil_div(dagi_ceil_div(n, dagi_ceil_div(n, WIDE)), STEP) * STEP;
     int64_t least = tall ? (several ? NARROW : NARROW_ALONE) : several && tile < n && tile < m ? NARROW : tile;
     int64_t most = m < n ? m : n, nb = most / (int64_t)(several ? EACH * workers : ALONE) / STEP * STEP;
     nb = nb > WIDE ? WIDE : nb > least ? nb : least;

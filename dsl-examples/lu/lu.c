@@ -349,36 +349,31 @@ static void check_solve(dagi_check *c, dag_context *ctx, dagi_entry entry, const
     dagi_check_distinct(c, "B", B, "A", A);
 }
 
+static void set_sweeps(dag_trans trans, la_few_sweep sweep[2])
+{
+    int plain = trans == DAG_NO_TRANS;
+    sweep[!plain] = (la_few_sweep){DAG_LOWER, trans, DAG_UNIT};
+    sweep[plain] = (la_few_sweep){DAG_UPPER, trans, DAG_NON_UNIT};
+}
+
 /* Few right-hand sides on several ranks. */
 static dag_status run_few(dag_context *ctx, dag_trans trans, dag_matrix *A, const int64_t *ipiv,
                           dag_matrix *B, dagi_few *few)
 {
-    const la_few_sweep l = {DAG_LOWER, trans, DAG_UNIT}, u = {DAG_UPPER, trans, DAG_NON_UNIT};
-    int plain = trans == DAG_NO_TRANS;
-    few->how.sweep[0] = plain ? l : u;
-    few->how.sweep[1] = plain ? u : l;
+    set_sweeps(trans, few->how.sweep);
     (void)dag_kernels_init(NULL);
-    return dagi_few_run(ctx, few, A, ipiv, B, 2, 1, !plain);
-}
-
-/* B stays, which getrs_N.jdf and getrs_T.jdf let visit A. */
-static dag_status solve_in_place(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B)
-{
-    const dag_uplo uplo[2] = {DAG_LOWER, DAG_UPPER};
-    dag_status status = DAG_SUCCESS;
-    for (int s = 0; s < 2 && status == DAG_SUCCESS; s++) {
-        dag_uplo of = uplo[trans == DAG_NO_TRANS ? s : 1 - s];
-        status = dag_run(ctx, dag_trsm_new(ctx, DAG_LEFT, of, trans, of == DAG_LOWER ? DAG_UNIT : DAG_NON_UNIT, 1, A, B));
-    }
-    return status;
+    return dagi_few_run(ctx, few, A, ipiv, B, 2, 1, trans != DAG_NO_TRANS);
 }
 
 static dag_status run_sweeps(dag_context *ctx, dag_trans trans, dag_matrix *A, dag_matrix *B)
 {
     DAGI_MAKERS(getrs_N) plain[4] = DAGI_FOUR(getrs_N);
     DAGI_MAKERS(getrs_T) transposed[4] = DAGI_FOUR(getrs_T);
-    if (dagi_few_stay(A, B))
-        return solve_in_place(ctx, trans, A, B);
+    if (dagi_few_stay(A, B)) {
+        la_few_sweep sweep[2];
+        set_sweeps(trans, sweep);
+        return dagi_few_run_stayed(ctx, A, B, sweep);
+    }
     return dag_run(ctx, trans == DAG_NO_TRANS ? plain[A->prec](ctx, A, B) : transposed[A->prec](ctx, (int)trans, A, B));
 }
 

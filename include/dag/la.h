@@ -59,8 +59,8 @@ dag_status dag_la_tile(dag_context *ctx, dag_precision prec, int64_t n, dag_tile
  * dag_la_tile() for LU and QR of an m x n matrix on slabs. Block columns are updated by products of tall matrices, which
  * no cache holds: up to 240 columns pay. One worker gets eight of those, or columns as wide as tiles; several get five block
  * columns each, of at least 48 columns, for a panel waits for the one before. Tall matrices (m >= 2 n) get narrow columns on
- * one worker, too, from 96 on, since most of their work is in panels; with 100 rows per column or more the fewest block
- * columns of up to 240, for then memory counts. choice->nb is at most min(m, n), or 1 without elements;
+ * one worker, too, from 96 on, since most of their work is in panels; with 100 rows per column or more, 200 for several
+ * workers, the fewest block columns of up to 240, for then memory counts. choice->nb is at most min(m, n), or 1 without elements;
  * choice->seconds are those of dag_la_tile() for that order. LQ, and least norms of a wide matrix, factor the adjoint: ask for
  * that, n x m.
  */

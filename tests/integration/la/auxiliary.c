@@ -516,7 +516,7 @@ static void test_slabs(void)
         nb = nb < n ? nb : n > 1 ? n : 1;
         CHECK(dag_la_slab(ctx, DAG_D, 2 * n + 1, n, &slab) == DAG_SUCCESS && slab.nb == nb, "tall, %" PRId64 " columns: %" PRId64
               ", not %" PRId64, n, slab.nb, nb);
-        CHECK(dag_la_slab(ctx, DAG_D, 100 * n, n, &slab) == DAG_SUCCESS && slab.nb >= 1 && slab.nb <= 240 &&
+        CHECK(dag_la_slab(ctx, DAG_D, (workers > 1 ? 200 : 100) * n, n, &slab) == DAG_SUCCESS && slab.nb >= 1 && slab.nb <= 240 &&
                   (n > 240 ? slab.nb >= 120 && slab.nb % 24 == 0 : slab.nb == (n > 1 ? n : 1)),
               "high, %" PRId64 " columns: %" PRId64, n, slab.nb);
         CHECK(dag_la_slab(ctx, DAG_D, n, n, &tile) == DAG_SUCCESS && dag_la_slab(ctx, DAG_D, n, 3 * n, &slab) == DAG_SUCCESS &&

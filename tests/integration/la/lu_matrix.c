@@ -221,25 +221,25 @@ static int factor_and_solve(dag_context *ctx, const test_case *c, dag_matrix *B)
 static void solve(dag_context *ctx, const test_case *c, dag_matrix *F, const int64_t *ipiv,
                   dag_trans trans)
 {
-    enum { NRHS = 3 };
-    int n = (int)c->m;
+    bool many = c->nb % 2 != 0; /* block columns: two and more for each of six process columns, so that B stays */
+    int n = (int)c->m, nrhs = many ? 13 : 3;
     dag_matrix *B = NULL;
     size_t item = dag_precision_size(c->prec);
     double eps = dag_precision_real(c->prec) == DAG_S ? FLT_EPSILON : DBL_EPSILON;
-    const dag_matrix_desc desc = {.prec = c->prec, .m = n, .n = NRHS, .mb = c->nb,
-                                  .nb = c->nb % 2 ? 2 : NRHS, /* one block column: by groups */
+    const dag_matrix_desc desc = {.prec = c->prec, .m = n, .n = nrhs, .mb = c->nb,
+                                  .nb = many ? 1 : nrhs, /* one block column: by groups */
                                   .p = c->p, .q = c->q, .layout = c->layout, .name = "B"};
-    char *a = calloc((size_t)n * (size_t)n + 1, 16), *x = calloc((size_t)n * NRHS + 1, item);
+    char *a = calloc((size_t)n * (size_t)n + 1, 16), *x = calloc((size_t)n * (size_t)nrhs + 1, item);
     if (check(ctx, c, "make", dag_matrix_new(ctx, &desc, &B)) &&
         check(ctx, c, "plrnt", dag_plrnt(ctx, B, 5))) {
-        char *b = calloc((size_t)n * NRHS + 1, item);
+        char *b = calloc((size_t)n * (size_t)nrhs + 1, item);
         if (check(ctx, c, "gather", dag_matrix_gather(B, b, n > 0 ? n : 1)) &&
             (F ? check(ctx, c, "getrs", dag_getrs(ctx, trans, F, ipiv, B)) : factor_and_solve(ctx, c, B)) &&
             check(ctx, c, "gather", dag_matrix_gather(B, x, n > 0 ? n : 1)) &&
             dag_rank(ctx) == 0) {
             double worst = 0, size = 0;
             original(c, 0, a);
-            for (int j = 0; j < NRHS; j++)
+            for (int j = 0; j < nrhs; j++)
                 for (int i = 0; i < n; i++) {
                     double sum[2], e[2], y[2], scale = 0;
                     get(c->prec, b, (size_t)(i + j * n), sum);
